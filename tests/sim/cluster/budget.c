@@ -2,7 +2,7 @@
 #include "cluster.h"
 
 /* Longer than any submit of these worlds takes. */
-#define ON_ITS_WAY_MS 60000
+#define ON_ITS_WAY_MS 66000
 
 static struct share *share_of(struct cluster *c, uint32_t place, const struct draw *draw)
 {

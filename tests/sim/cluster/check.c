@@ -2,30 +2,48 @@
 #include "cluster.h"
 
 /* A clock's tick here, a tick there. */
-#define MARGIN_MS 2000
+static uint64_t margin_ms(const struct cluster *c)
+{
+    return 2000 + clocks_off_ms(c);
+}
 
 /* ---- paid once ------------------------------------------------------------------------------------- */
 
-/* May the vendor still be working on it, as far as its node can know? What this lets pass is what docs/cluster.md says
- * is paid twice: a standstill for longer than lease and window together, and an ambiguous submit after its window. */
-static bool is_live(const struct cluster *c, const struct submit *submit)
+/* May the vendor still be working on it, as far as its node can know? What is excused is what docs/cluster.md says is
+ * paid twice: a standstill for longer than lease and window together, and an ambiguous submit after its window. */
+enum liveness { TASK_IS_LIVE, TASK_IS_OVER, TASK_STOOD_STILL, TASK_WINDOW_ENDED, TASK_TIMED_OUT };
+
+static enum liveness liveness_of(const struct cluster *c, const struct submit *submit)
 {
-    const struct engine_options *options = &c->plan.options;
+    const uint64_t window_ms = clocks_least_ms(c, c->plan.options.ambiguity_window_ms);
+    const uint64_t task_ms = clocks_least_ms(c, 2 * (uint64_t)c->plan.options.solve_timeout_ms);
     if (!submit->is_executed || submit->is_ended)
-        return false;
+        return TASK_IS_OVER;
     const struct run *run = &c->store.runs[submit->run];
     /* Its node stood still for longer than its adopter waits: by then the key may be anybody's. */
-    if (run->is_gone && submit->durable_ms > run->gone_ms + options->ambiguity_window_ms)
-        return false;
+    if (run->is_gone && submit->durable_ms > run->gone_ms + window_ms)
+        return TASK_STOOD_STILL;
     /* What an adopted node knows alone is worth nothing: the others waited for it, and then paid again. */
     const bool is_known =
         submit->is_durable || (submit->is_id_told && run_is_alive(c, submit->run) && !run->is_gone);
     if (is_known)
-        return c->now_ms < submit->issued_ms + 2 * (uint64_t)options->solve_timeout_ms;
-    const uint64_t until_ms = submit->issued_ms + options->ambiguity_window_ms;
+        return c->now_ms < submit->issued_ms + task_ms ? TASK_IS_LIVE : TASK_TIMED_OUT;
+    const uint64_t until_ms = submit->issued_ms + window_ms;
     /* Its adopter waits once more. */
-    return c->now_ms < until_ms || (run->is_gone && run->gone_ms < until_ms &&
-                                    c->now_ms < run->gone_ms + options->ambiguity_window_ms);
+    const bool is_awaited =
+        c->now_ms < until_ms ||
+        (run->is_gone && run->gone_ms < until_ms && c->now_ms < run->gone_ms + window_ms);
+    return is_awaited ? TASK_IS_LIVE : TASK_WINDOW_ENDED;
+}
+
+/* An excuse that everything needs is none: the summary says how often each was needed. */
+static void note_excuse(struct cluster *c, const struct submit *submit, enum liveness liveness)
+{
+    if (!submit->is_accepted)
+        return;
+    c->again_stopped += liveness == TASK_STOOD_STILL;
+    c->again_ambiguous += liveness == TASK_WINDOW_ENDED;
+    c->again_late += liveness == TASK_TIMED_OUT;
 }
 
 void check_submit(struct cluster *c, const struct submit *submit)
@@ -34,11 +52,13 @@ void check_submit(struct cluster *c, const struct submit *submit)
         return;
     for (size_t i = 0; i < c->submit_count; i++) {
         const struct submit *other = &c->submits[i];
-        const bool is_second = other != submit && other->key == submit->key &&
-                               other->reuse == REUSE_SHARED && is_live(c, other);
-        if (is_second)
+        if (other == submit || other->key != submit->key || other->reuse != REUSE_SHARED)
+            continue;
+        const enum liveness liveness = liveness_of(c, other);
+        if (liveness == TASK_IS_LIVE)
             tell(c, "while n%u waits for %llx", other->node, (unsigned long long)other->name);
-        CHECK(c, !is_second);
+        CHECK(c, liveness != TASK_IS_LIVE);
+        note_excuse(c, other, liveness);
     }
 }
 
@@ -54,7 +74,7 @@ static const struct solution_row *find_shared(struct cluster *c, uint32_t key_nu
         if (record->kind == RECORD_SOLUTION && key_equals(&record->solution.key, &key) &&
             record->solution.is_shared && record->solution.is_kept &&
             c->store.rows[i].since_ms <= asked_ms &&
-            record->solution.expires_wall_ms > wall_ms(c) + MARGIN_MS &&
+            record->solution.expires_wall_ms > wall_ms(c) + (int64_t)margin_ms(c) &&
             !c->tokens[token_of(c, record->solution.text)].is_condemned)
             return &record->solution;
     }
@@ -90,9 +110,11 @@ static void check_same(struct cluster *c, uint32_t place, uint32_t token, bool i
          * moment of the report on, since its own node drops it from memory before the store hears of it. */
         const bool is_doubted = c->tokens[token].is_doubted || c->tokens[other->token].is_doubted;
         /* Either is over: it was solved anew, or this is somebody who comes back late for its own. */
-        const bool is_old = c->tokens[other->token].expires_ms < c->now_ms + MARGIN_MS ||
-                            c->tokens[token].expires_ms < c->now_ms + MARGIN_MS;
-        CHECK(c, is_old || c->tokens[other->token].is_unsafe || is_unsafe || is_doubted);
+        const bool is_old = c->tokens[other->token].expires_ms < c->now_ms + margin_ms(c) ||
+                            c->tokens[token].expires_ms < c->now_ms + margin_ms(c);
+        /* Who follows another's flight has no row for its key, so it is free for a moment when the store has lost all. */
+        const bool is_lost = c->losses > 0 && need->is_picky && need->reuse == REUSE_SHARED;
+        CHECK(c, is_old || c->tokens[other->token].is_unsafe || is_unsafe || is_doubted || is_lost);
     }
 }
 
@@ -137,7 +159,7 @@ void check_dropped(struct cluster *c, const struct solution_row *row)
     CHECK(c, number != NONE);
     const bool is_roomy = c->plan.options.max_solutions > 64;
     CHECK(c, !is_roomy || !row->is_kept || row->handed > 0 || c->tokens[number].handed > 0 ||
-                 row->expires_wall_ms < wall_ms(c) + MARGIN_MS + c->plan.pool.min_ttl_ms);
+                 row->expires_wall_ms < wall_ms(c) + (int64_t)margin_ms(c) + c->plan.pool.min_ttl_ms);
 }
 
 /* ---- books -------------------------------------------------------------------------------------------- */

@@ -242,6 +242,7 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
             return;
         }
         /* Whoever was told an id finds it again. */
+        c->lost_ids += need->state != NEED_ASKING && !need->is_end_told && need->give_ups == 0;
         CHECK(c, need->state == NEED_ASKING || need->is_unsafe || need->is_slept_through ||
                      need->is_end_told || need->give_ups > 0);
         const bool is_over = answer->refusal == REFUSAL_MISMATCH;

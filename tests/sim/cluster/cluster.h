@@ -48,7 +48,9 @@
     X(ADOPTION_LOST, "adoption_lost", 500) \
     X(REPORT, "report", 700)               \
     X(GIVE_UP, "give_up", 200)             \
-    X(FORGET, "forget", 3)
+    X(FORGET, "forget", 3)                 \
+    X(CLOCKS, "clocks", 1)                 \
+    X(ROLL, "roll", 1)
 
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
@@ -71,12 +73,14 @@ enum stream {
     STREAM_FORGET,
     STREAM_POOL,
     STREAM_LETTERS,
-    STREAM_SIGHTS
+    STREAM_SIGHTS,
+    STREAM_CLOCKS,
+    STREAM_ROLLS
 };
 
 struct plan {
     uint64_t seed;
-    /* A kept seed of a time when letters were drawn as what forgets, and sights as pools. */
+    /* A kept seed of a time when letters were drawn as what forgets, sights as pools, and clocks agreed. */
     bool is_early;
     uint32_t nodes, needs, keys, gap_ms, solve_ms;
     uint64_t budget; /* of the only client; UINT64_MAX: none */
@@ -87,7 +91,7 @@ struct plan {
     struct engine_options options;
 };
 
-void plan_draw(struct plan *plan, uint64_t seed);
+void plan_draw(struct plan *plan, uint64_t seed, bool is_early);
 void stream_init(struct rand *rand, const struct plan *plan, enum stream stream);
 
 /* ---- the vendor's ledger --------------------------------------------------------------------- */
@@ -281,6 +285,8 @@ struct node {
     node_id run;
     struct parcel parcel;
     uint64_t offset_ms;  /* of its clock */
+    int64_t rate_ppm;    /* by which its clock is too fast */
+    int64_t followed_ms; /* its wall time, less its clock */
     struct entry *queue; /* owned; the first `sent` are in the batch under way */
     size_t queue_count, queue_room, sent;
     uint64_t batch;           /* number of that batch, counts on over incarnations */
@@ -338,6 +344,7 @@ enum happening {
     HAPPEN_ORDER,  /* somebody orders something about letters, anywhere */
     HAPPEN_SIGHT,  /* somebody comes back for its solution, anywhere */
     HAPPEN_LOST,   /* the node learns that it entered the store again */
+    HAPPEN_ROLL,   /* all nodes are restarted in turn: this is the next */
 };
 
 struct moment {
@@ -351,6 +358,7 @@ struct moment {
 
 #define BIT(fault) (UINT64_C(1) << FAULT_##fault)
 #define ALWAYS UINT64_MAX
+#define SOMETIMES UINT64_C(0)
 
 /* What happens, counted: field, text, the faults of which one at least must be there for it to happen. */
 #define SUM_LIST(X)                                                                       \
@@ -367,16 +375,22 @@ struct moment {
     X(fences, "fences", BIT(PAUSE) | BIT(CUT))                                            \
     X(facts, "facts", BIT(CALLBACK) | BIT(REPORT) | BIT(GIVE_UP))                         \
     X(drains, "drains", BIT(DRAIN))                                                       \
+    X(rolls, "restarts of all in turn", BIT(ROLL))                                        \
     X(reports, "reports", BIT(REPORT))                                                    \
     X(withdrawals, "withdrawals", BIT(GIVE_UP))                                           \
     X(orders, "orders about letters", BIT(REJECTED) | BIT(UNSOLVABLE) | BIT(REQUEST_LOST)) \
     X(losses, "losses of the store", BIT(FORGET))                                         \
     X(sights, "told again", ALWAYS)                                                       \
-    X(unseen, "forgotten", BIT(CRASH))
+    X(unseen, "forgotten", BIT(CRASH))                                                    \
+    X(again_stopped, "paid again after a standstill", SOMETIMES)                          \
+    X(again_ambiguous, "paid again after an ambiguous submit", SOMETIMES)                 \
+    X(again_late, "paid again after a timeout", SOMETIMES)                                \
+    X(lost_ids, "ids lost", SOMETIMES)
 
 struct cluster {
     struct plan plan;
-    struct rand rand, pulse_rand, find_rand, drain_rand, letter_rand, forget_rand, sight_rand;
+    struct rand rand, pulse_rand, find_rand, drain_rand, letter_rand, forget_rand, sight_rand,
+        clock_rand, roll_rand;
     uint64_t letter_strength; /* of a thousand failures that somebody orders something about */
     uint64_t now_ms, order, steps;
     bool is_traced, is_healing;
@@ -450,10 +464,26 @@ void node_end(struct cluster *c, uint32_t node);
 void node_close(struct node *node);
 /* It was adopted: it hands in what it knows, and goes on as a new run in the same process. */
 void node_fence(struct cluster *c, uint32_t node);
-uint64_t node_deadline_ms(const struct node *node);
+uint64_t node_deadline_ms(const struct cluster *c, uint32_t node);
 void node_happens(struct cluster *c, const struct moment *moment);
+
+/* ---- clocks ---------------------------------------------------------------------------------------- */
+
+/* How fast its clock runs. */
+void clocks_draw(struct cluster *c, uint32_t node);
+/* Sets the node's clocks as they are when its process begins. */
+void clocks_begin(struct cluster *c, uint32_t node);
 /* The node's clock at a moment of the world. */
 uint64_t node_clock_ms(const struct cluster *c, uint32_t node, uint64_t world_ms);
+/* When the node's clock shows this. */
+uint64_t node_world_ms(const struct cluster *c, uint32_t node, uint64_t clock_ms);
+int64_t node_wall_ms(const struct cluster *c, uint32_t node);
+/* A beat was sent, and the store told its time at a later moment. */
+void clocks_follow(struct cluster *c, uint32_t node, uint64_t sent_ms, uint64_t told_ms);
+/* How far the wall time of a node may be off. */
+uint64_t clocks_off_ms(const struct cluster *c);
+/* What a node waits for so long may take as long in the world. */
+uint64_t clocks_least_ms(const struct cluster *c, uint64_t clock_ms);
 
 /* ---- beats ---------------------------------------------------------------------------------------- */
 
@@ -532,6 +562,8 @@ bool find_chance(struct cluster *c, enum fault fault);
 bool drain_chance(struct cluster *c, enum fault fault);
 void drain_disturb(struct cluster *c);
 void drain_happens(struct cluster *c, const struct moment *moment);
+void rolls_begin(struct cluster *c);
+void rolls_happen(struct cluster *c, const struct moment *moment);
 
 /* ---- a store that forgets --------------------------------------------------------------------------- */
 

@@ -22,6 +22,15 @@ static struct moment moment_of(const struct cluster *c, uint32_t place, uint64_t
                            .number = looks};
 }
 
+static void drain(struct cluster *c, uint32_t place, struct rand *rand)
+{
+    tell(c, "n%u drains", place);
+    c->nodes[place].is_draining = true;
+    at(c, rand_below(rand, DRAIN_MOST_MS), moment_of(c, place, 0));
+    struct event event = {.kind = EVENT_DRAIN, .random = rand_u64(rand)};
+    node_step(c, place, &event);
+}
+
 void drain_disturb(struct cluster *c)
 {
     if (!drain_chance(c, FAULT_DRAIN))
@@ -30,11 +39,7 @@ void drain_disturb(struct cluster *c)
     struct node *node = &c->nodes[place];
     if (node->engine == NULL || node->is_draining || node_is_paused(c, place))
         return;
-    tell(c, "n%u drains", place);
-    node->is_draining = true;
-    at(c, rand_below(&c->drain_rand, DRAIN_MOST_MS), moment_of(c, place, 0));
-    struct event event = {.kind = EVENT_DRAIN, .random = rand_u64(&c->drain_rand)};
-    node_step(c, place, &event);
+    drain(c, place, &c->drain_rand);
 }
 
 static bool is_written(const struct cluster *c, uint32_t place)
@@ -81,4 +86,48 @@ void drain_happens(struct cluster *c, const struct moment *moment)
     node_end(c, moment->node);
     at(c, 1 + rand_below(&c->drain_rand, DOWN_MOST_MS),
        (struct moment){.what = HAPPEN_UP, .node = moment->node});
+}
+
+/* ---- all in turn ---------------------------------------------------------------------------------- */
+
+void rolls_begin(struct cluster *c)
+{
+    stream_init(&c->roll_rand, &c->plan, STREAM_ROLLS);
+    /* The first number says whether (world.c). */
+    (void)rand_u64(&c->roll_rand);
+    if (c->plan.strength[FAULT_ROLL] > 0)
+        at(c, rand_below(&c->roll_rand, (uint64_t)c->plan.needs * c->plan.gap_ms + 1),
+           (struct moment){.what = HAPPEN_ROLL});
+}
+
+/* The next one is told to end when this one is back. */
+static void roll_on(struct cluster *c, const struct moment *moment)
+{
+    const struct node *node = &c->nodes[moment->subject];
+    const bool is_back =
+        node->engine != NULL && moment->detail != 0 && node->incarnation > moment->detail;
+    struct moment next = {
+        .what = HAPPEN_ROLL, .subject = moment->subject, .detail = moment->detail};
+    if (is_back)
+        next = (struct moment){.what = HAPPEN_ROLL, .subject = moment->subject + 1};
+    if (next.subject < c->plan.nodes)
+        at(c, 1 + rand_below(&c->roll_rand, LOOK_AGAIN_MS), next);
+    else
+        c->rolls++;
+}
+
+void rolls_happen(struct cluster *c, const struct moment *moment)
+{
+    const uint32_t place = moment->subject;
+    const struct node *node = &c->nodes[place];
+    struct moment waiting = *moment;
+    if (c->is_healing)
+        return;
+    const bool is_told = moment->detail == 0 && !node_is_paused(c, place);
+    if (is_told)
+        waiting.detail = node->incarnation;
+    /* Whoever is down, or ends already, restarts all the same. */
+    if (is_told && node->engine != NULL && !node->is_draining)
+        drain(c, place, &c->roll_rand);
+    roll_on(c, &waiting);
 }

@@ -96,11 +96,10 @@ static void run(const struct arguments *arguments, uint64_t seed, struct cluster
 {
     current_seed = seed;
     struct plan plan;
-    plan_draw(&plan, seed);
+    plan_draw(&plan, seed, arguments->is_early);
     for (int fault = 0; fault < FAULT_COUNT; fault++)
         if (arguments->without[fault])
             plan.strength[fault] = 0;
-    plan.is_early = arguments->is_early;
     *c = (struct cluster){.is_traced = arguments->is_traced};
     (void)alarm(WORLD_SECONDS);
     cluster_run(c, &plan);
@@ -122,11 +121,15 @@ static bool survives(const struct arguments *arguments, uint64_t seed)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* A seed, and perhaps the word "early". */
+/* A seed, and perhaps "early", or "without" and words. */
 static bool survives_line(const struct arguments *arguments, const char *line)
 {
     struct arguments own = *arguments;
     own.is_early |= strstr(line, " early") != NULL;
+    const char *words = strstr(line, " without ");
+    char list[256] = "";
+    if (words != NULL && sscanf(words, " without %255s", list) == 1)
+        read_without(&own, list);
     return survives(&own, number(line));
 }
 

@@ -5,21 +5,11 @@
 
 #include <stdlib.h>
 
-#define CLOCK_START_MS 1000
-
-uint64_t node_clock_ms(const struct cluster *c, uint32_t place, uint64_t world_ms)
+uint64_t node_deadline_ms(const struct cluster *c, uint32_t place)
 {
-    return world_ms + c->nodes[place].offset_ms - CLOCK_START_MS;
-}
-
-uint64_t node_deadline_ms(const struct node *node)
-{
-    const uint64_t deadline_ms =
-        node->engine == NULL ? UINT64_MAX : engine_next_deadline(node->engine);
-    if (deadline_ms == UINT64_MAX)
-        return UINT64_MAX;
-    const uint64_t world_ms = deadline_ms + CLOCK_START_MS;
-    return world_ms > node->offset_ms ? world_ms - node->offset_ms : 0;
+    const struct engine *engine = c->nodes[place].engine;
+    const uint64_t deadline_ms = engine == NULL ? UINT64_MAX : engine_next_deadline(engine);
+    return deadline_ms == UINT64_MAX ? UINT64_MAX : node_world_ms(c, place, deadline_ms);
 }
 
 /* ---- the queue to the store --------------------------------------------------------------------- */
@@ -229,7 +219,7 @@ void node_step(struct cluster *c, uint32_t place, struct event *event)
 {
     struct node *node = &c->nodes[place];
     event->now_ms = node_clock_ms(c, place, c->now_ms);
-    event->wall_ms = wall_ms(c);
+    event->wall_ms = node_wall_ms(c, place);
     if (event->random == 0)
         event->random = rand_u64(&c->rand);
     engine_step(node->engine, event);
@@ -398,6 +388,7 @@ void node_happens(struct cluster *c, const struct moment *moment)
     case HAPPEN_REPORT:
     case HAPPEN_ORDER:
     case HAPPEN_SIGHT:
+    case HAPPEN_ROLL:
         break;
     case HAPPEN_INBOX:
         if (!node_is_cut(c, moment->node))
@@ -444,7 +435,7 @@ static void start_run(struct cluster *c, uint32_t place)
     node->durable = 0;
     node->asked = node->accepted = 0;
     node->is_cut_off = node->has_stopped = node->has_untold = false;
-    node->engine = engine_new(&options, node_clock_ms(c, place, c->now_ms), wall_ms(c));
+    node->engine = engine_new(&options, node_clock_ms(c, place, c->now_ms), node_wall_ms(c, place));
     if (c->is_traced)
         engine_set_trace(node->engine, trace, c);
     tell(c, "n%u starts", place);
@@ -467,6 +458,7 @@ void node_start(struct cluster *c, uint32_t place)
     if (c->now_ms > 0)
         node_unsettle(c);
     c->nodes[place].incarnation++;
+    clocks_begin(c, place);
     start_run(c, place);
     pulse_start(c, place);
 }

@@ -69,6 +69,13 @@ static void give_up_levels(struct node *node)
                 node->members[i].demand.levels[place] = node->demand.levels[place];
 }
 
+static void answer(struct cluster *c, const struct moment *moment)
+{
+    struct moment back = moment_of(c, HAPPEN_BEAT_BACK, moment->node, moment->number);
+    back.detail = (uint32_t)(c->now_ms - moment->number);
+    at(c, travel_ms(c), back);
+}
+
 static void arrive(struct cluster *c, const struct moment *moment)
 {
     const uint32_t place = moment->node;
@@ -107,7 +114,7 @@ static void arrive(struct cluster *c, const struct moment *moment)
     if (pulse_chance(c, FAULT_BEAT_LOST))
         c->nodes[place].is_unbroken = false;
     else
-        at(c, travel_ms(c), moment_of(c, HAPPEN_BEAT_BACK, place, moment->number));
+        answer(c, moment);
 }
 
 static void come_back(struct cluster *c, const struct moment *moment)
@@ -117,6 +124,7 @@ static void come_back(struct cluster *c, const struct moment *moment)
         c->nodes[moment->node].is_unbroken = false;
         return;
     }
+    clocks_follow(c, moment->node, moment->number, moment->number + moment->detail);
     struct node *node = &c->nodes[moment->node];
     event.beat.sent_ms = node_clock_ms(c, moment->node, moment->number);
     event.beat.members = node->members;

@@ -62,7 +62,8 @@ void vendor_note_row(struct cluster *c, const struct record *record)
     /* A task whose next poll would be too late is forgotten, but none that a flight may still wait for. */
     if (!record->is_drop)
         submit->reuse = record->attempt.reuse;
-    else if (c->now_ms >= submit->issued_ms + c->plan.options.solve_timeout_ms)
+    else if (c->now_ms >=
+             submit->issued_ms + clocks_least_ms(c, c->plan.options.solve_timeout_ms))
         submit->is_ended = true;
 }
 
@@ -76,7 +77,7 @@ void vendor_issue(struct cluster *c, uint32_t node, const struct call *call)
                               .run = c->nodes[node].run,
                               .issued_ms = c->now_ms,
                               .ready_ms = UINT64_MAX,
-                              .day = today(c),
+                              .day = node_wall_ms(c, node) / DAY_MS,
                               .token = NONE};
     submit->key = (uint32_t)strtoul(call->params->data + 1, NULL, 10);
     const struct attempt_row *const intent = intent_of(&c->nodes[node], call->attempt);

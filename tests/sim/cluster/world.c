@@ -214,10 +214,20 @@ static void draw_pool(struct plan *plan)
                                        .idle_after_ms = between(&rand, 5000, 60000)};
 }
 
-void plan_draw(struct plan *plan, uint64_t seed)
+/* In three of four worlds clocks disagree, and in one of four all nodes are restarted in turn. */
+static void draw_habits(struct plan *plan)
 {
     struct rand rand;
-    *plan = (struct plan){.seed = seed};
+    stream_init(&rand, plan, STREAM_CLOCKS);
+    plan->strength[FAULT_CLOCKS] = !plan->is_early && rand_below(&rand, 4) != 0;
+    stream_init(&rand, plan, STREAM_ROLLS);
+    plan->strength[FAULT_ROLL] = !plan->is_early && rand_below(&rand, 4) == 0;
+}
+
+void plan_draw(struct plan *plan, uint64_t seed, bool is_early)
+{
+    struct rand rand;
+    *plan = (struct plan){.seed = seed, .is_early = is_early};
     stream_init(&rand, plan, STREAM_PLAN);
     plan->nodes = between(&rand, 2, NODES_MAX);
     plan->needs = between(&rand, 5, 80);
@@ -230,6 +240,7 @@ void plan_draw(struct plan *plan, uint64_t seed)
     draw_faults(&rand, plan, FAULT_BEAT_LOST, FAULT_FORGET, is_calm);
     draw_budget(&rand, plan);
     draw_pool(plan);
+    draw_habits(plan);
     (void)forget_is_planned(plan);
 }
 
@@ -243,7 +254,8 @@ static bool is_postponed(struct cluster *c, const struct moment *moment)
                               moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED ||
                               moment->what == HAPPEN_UP || moment->what == HAPPEN_ADOPT ||
                               moment->what == HAPPEN_FIND || moment->what == HAPPEN_REPORT ||
-                              moment->what == HAPPEN_ORDER || moment->what == HAPPEN_SIGHT;
+                              moment->what == HAPPEN_ORDER || moment->what == HAPPEN_SIGHT ||
+                              moment->what == HAPPEN_ROLL;
     if (is_elsewhere || !node_is_paused(c, moment->node))
         return false;
     at(c, c->nodes[moment->node].paused_until_ms - c->now_ms, *moment);
@@ -295,6 +307,9 @@ static void happen(struct cluster *c, const struct moment *moment)
     case HAPPEN_SIGHT:
         sights_happen(c, moment);
         return;
+    case HAPPEN_ROLL:
+        rolls_happen(c, moment);
+        return;
     case HAPPEN_BEAT:
     case HAPPEN_BEAT_AT_STORE:
     case HAPPEN_BEAT_BACK:
@@ -312,7 +327,7 @@ static uint32_t next_to_tick(const struct cluster *c, uint64_t *deadline_ms)
     uint32_t next = NONE;
     *deadline_ms = UINT64_MAX;
     for (uint32_t i = 0; i < c->plan.nodes; i++) {
-        uint64_t due_ms = node_deadline_ms(&c->nodes[i]);
+        uint64_t due_ms = node_deadline_ms(c, i);
         if (node_is_paused(c, i) && due_ms < c->nodes[i].paused_until_ms)
             due_ms = c->nodes[i].paused_until_ms;
         if (due_ms < *deadline_ms) {
@@ -384,6 +399,7 @@ void cluster_run(struct cluster *c, const struct plan *plan)
     stream_init(&c->find_rand, plan, STREAM_FIND);
     stream_init(&c->drain_rand, plan, STREAM_DRAIN);
     stream_init(&c->forget_rand, plan, STREAM_FORGET);
+    stream_init(&c->clock_rand, plan, STREAM_CLOCKS);
     orders_begin(c);
     sights_begin(c);
     /* An order for another node is in no memory either. */
@@ -400,9 +416,11 @@ void cluster_run(struct cluster *c, const struct plan *plan)
     c->plan.pool.key = key_numbered(0);
     for (uint32_t i = 0; i < plan->nodes; i++) {
         c->nodes[i].offset_ms = below(c, 100000);
+        clocks_draw(c, i);
         node_start(c, i);
     }
     at(c, 0, (struct moment){.what = HAPPEN_ARRIVE});
+    rolls_begin(c);
     while (!all_have_come(c))
         live(c, c->now_ms + 1000);
     live(c, c->now_ms + 30000);
