@@ -2,6 +2,7 @@
 
 #include "engine/backlog.h"
 #include "engine/find.h"
+#include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/journal_books.h"
 #include "engine/offer.h"
@@ -46,9 +47,16 @@ static void rewrite_request(struct engine *engine, struct request *request)
         journal_request(engine, request);
 }
 
+/* What serves nobody any more may have been solved anew by another node, whose row must find the place free. */
+static bool is_outdated(const struct engine *engine, const struct idempotency *record)
+{
+    return engine->options.store_is_shared && record->flight == NULL &&
+           !idempotency_serves(engine, record);
+}
+
 static void rewrite_idempotency(struct engine *engine, const struct idempotency *record)
 {
-    if (record->is_journaled)
+    if (record->is_journaled && !is_outdated(engine, record))
         (void)journal_idempotency(engine, record);
 }
 

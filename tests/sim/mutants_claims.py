@@ -14,6 +14,8 @@ CLAIM_MUTANTS = [
      "has_stray(engine, claimed) || has_flight(&engine->flights_by_key, claimed) ||", "has_stray(engine, claimed) ||", "story rewrites"),
     ("lost claims: a key is submitted although another one has it by now", "src/engine/reclaim.c",
      "flight->state != FLIGHT_QUEUED || flight->attempts > 0", "flight->state >= FLIGHT_NEW", "story rewrites"),
+    ("lost rows: a key that serves nobody is in the way of who solved it anew", "src/engine/rewrite.c",
+     "record->is_journaled && !is_outdated(engine, record)", "record->is_journaled", "story rewrites"),
     ("lost claims: something is submitted before the store knows the node again", "src/engine/rewrite.c",
      "    engine->lease_until_ms = 0;\n", "", "story rewrites"),
     # ---- claims ------------------------------------------------------------------------------------------------------

@@ -276,6 +276,24 @@ static void nothing_is_submitted_before_the_store_confirms_the_next_beat(void **
     skip_lines(w);
 }
 
+/* Another node may have solved it anew meanwhile, and its row must find the place free. */
+static void what_a_key_stood_for_is_not_written_when_it_serves_nobody(void **state)
+{
+    (void)state;
+    struct world *w = shared_world_with_task();
+    ask(w, "bob", .key = "L", .idempotency = "I", .is_told = true);
+    won(w, "f2");
+    callback(w, "a2", "T2", "TOKEN");
+    forget(w);
+    pass(w, 1);
+    assert_int_equal(disk_count(&w->disk, RECORD_IDEMPOTENCY), 1);
+    pass(w, 200000);
+    forget(w);
+    pass(w, 1);
+    assert_int_equal(disk_count(&w->disk, RECORD_IDEMPOTENCY), 0);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +308,7 @@ int main(void)
         STORY(a_key_that_another_claimed_meanwhile_is_followed),
         STORY(a_task_whose_key_another_claimed_meanwhile_goes_on),
         STORY(a_claim_that_comes_back_when_its_flight_is_over_is_released),
+        STORY(what_a_key_stood_for_is_not_written_when_it_serves_nobody),
         STORY(nothing_is_submitted_before_the_store_confirms_the_next_beat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
