@@ -30,9 +30,8 @@ static enum liveness liveness_of(const struct cluster *c, const struct submit *s
         return c->now_ms < submit->issued_ms + task_ms ? TASK_IS_LIVE : TASK_TIMED_OUT;
     const uint64_t until_ms = submit->issued_ms + window_ms;
     /* Its adopter waits once more. */
-    const bool is_awaited =
-        c->now_ms < until_ms ||
-        (run->is_gone && run->gone_ms < until_ms && c->now_ms < run->gone_ms + window_ms);
+    const bool is_awaited = c->now_ms < until_ms || (run->is_gone && run->gone_ms < until_ms &&
+                                                     c->now_ms < run->gone_ms + window_ms);
     return is_awaited ? TASK_IS_LIVE : TASK_WINDOW_ENDED;
 }
 
@@ -158,8 +157,9 @@ void check_dropped(struct cluster *c, const struct solution_row *row)
     const uint32_t number = token_of(c, row->text);
     CHECK(c, number != NONE);
     const bool is_roomy = c->plan.options.max_solutions > 64;
-    CHECK(c, !is_roomy || !row->is_kept || row->handed > 0 || c->tokens[number].handed > 0 ||
-                 row->expires_wall_ms < wall_ms(c) + (int64_t)margin_ms(c) + c->plan.pool.min_ttl_ms);
+    CHECK(c,
+          !is_roomy || !row->is_kept || row->handed > 0 || c->tokens[number].handed > 0 ||
+              row->expires_wall_ms < wall_ms(c) + (int64_t)margin_ms(c) + c->plan.pool.min_ttl_ms);
 }
 
 /* ---- books -------------------------------------------------------------------------------------------- */

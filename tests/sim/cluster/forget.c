@@ -6,8 +6,7 @@ bool forget_is_planned(struct plan *plan)
     static const enum fault others[] = {
         /* Whoever dies, leaves or is late then takes with it what only the store knew. */
         FAULT_CRASH, FAULT_STORE_AWAY, FAULT_STORE_SLOW, FAULT_BATCH_LOST, FAULT_COMMIT_LOST,
-        FAULT_BEAT_LOST, FAULT_CUT, FAULT_PAUSE, FAULT_DRAIN, FAULT_ROLL,
-        FAULT_ADOPTION_LOST,
+        FAULT_BEAT_LOST, FAULT_CUT, FAULT_PAUSE, FAULT_DRAIN, FAULT_ROLL, FAULT_ADOPTION_LOST,
         /* Facts that nobody has read yet are in no memory. */
         FAULT_ELSEWHERE, FAULT_REPORT, FAULT_GIVE_UP};
     struct rand rand;

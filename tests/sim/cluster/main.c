@@ -24,7 +24,8 @@ static _Noreturn void usage(void)
 {
     (void)fputs(
         "usage: sim-cluster [--seed N] [--count N]   runs so many seeds, one line for each\n"
-        "       sim-cluster --time SECONDS           fresh seeds until the time is up, at least 200\n"
+        "       sim-cluster --time SECONDS           fresh seeds until the time is up, at least "
+        "200\n"
         "       sim-cluster --seeds FILE             every seed of a file, as TAP\n"
         "  --trace           everything that happens\n"
         "  --tap             speaks TAP\n"

@@ -1,4 +1,3 @@
-/* What all worlds of a run had in them: a rule about what never happens cannot fail. */
 #include "cluster.h"
 
 #include <stdio.h>
@@ -23,7 +22,7 @@ void sums_print(const struct sums *sums)
 
 const char *sums_missing(const struct sums *sums, uint64_t faults)
 {
-#define SUM_MISSING(field, text, needed)             \
+#define SUM_MISSING(field, text, needed)              \
     if (sums->field == 0 && (faults & (needed)) != 0) \
         return text;
     SUM_LIST(SUM_MISSING)

@@ -62,8 +62,7 @@ void vendor_note_row(struct cluster *c, const struct record *record)
     /* A task whose next poll would be too late is forgotten, but none that a flight may still wait for. */
     if (!record->is_drop)
         submit->reuse = record->attempt.reuse;
-    else if (c->now_ms >=
-             submit->issued_ms + clocks_least_ms(c, c->plan.options.solve_timeout_ms))
+    else if (c->now_ms >= submit->issued_ms + clocks_least_ms(c, c->plan.options.solve_timeout_ms))
         submit->is_ended = true;
 }
 
