@@ -200,6 +200,8 @@ static int measure(struct bench *bench)
 
 static int carry_out(struct bench *bench)
 {
+    if (bench->order.from_log != NULL)
+        return bench_record_log(&bench->order);
     if (bench->order.record != NULL)
         return is_allowed(bench) ? bench_record(bench->command, &bench->order) : EX_USAGE;
     const int code = prepare(bench);

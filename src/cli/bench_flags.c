@@ -27,7 +27,8 @@ const struct cli_flag bench_flags[] = {
     {.letter = 'm',
      .name = "method",
      .value_name = "NAME",
-     .words = "turnstile userrecaptcha hcaptcha geetest geetest_v4 base64",
+     .words = "turnstile userrecaptcha hcaptcha geetest geetest_v4 cloudflare_challenge "
+              "friendly_captcha base64",
      .help = "the vendor's name for the type of captcha (turnstile; base64 with --images); any "
              "other method needs its parameters with --param; for a vendor several, separated by "
              "commas"},
@@ -94,6 +95,10 @@ const struct cli_flag bench_flags[] = {
      .value_name = "FILE",
      .help = "send nothing: watch what others ask the gateway for, for the duration, and write it "
              "into this file"},
+    {.name = "from-log",
+     .value_name = "FILE",
+     .help = "with --record: read what was asked from the log of a gateway at level debug, which "
+             "has answers from memory as well; - is standard input"},
     {.name = "replay",
      .value_name = "FILE",
      .help =
@@ -265,6 +270,8 @@ static enum cli_result take_flag(const struct command *command, struct bench_ord
         order->is_owned = true;
     } else if (cli_is_flag(arg, "record")) {
         order->record = arg->value;
+    } else if (cli_is_flag(arg, "from-log")) {
+        order->from_log = arg->value;
     } else if (cli_is_flag(arg, "replay")) {
         order->replay = arg->value;
     } else if (cli_is_flag(arg, "html")) {
@@ -322,6 +329,9 @@ static const char *trace_contradiction(const struct bench_order *order)
     const struct bench_plan *const plan = &order->plan;
     if (order->replay == NULL && plan->speed > 0)
         return "--speed is for --replay";
+    if (order->from_log != NULL && (order->record == NULL || plan->duration_ms > 0))
+        return "--from-log reads the whole log into the file of --record: give that, and no "
+               "--duration";
     if (order->replay != NULL &&
         (plan->step_count > 0 || plan->concurrency > 0 || plan->ramp_ms > 0 || plan->repeat > 0 ||
          plan->method != NULL || order->record != NULL))
@@ -338,9 +348,10 @@ static const char *vendor_contradiction(const struct bench_order *order)
         return "say with --budget how much may be spent";
     if (plan->step_count > 0 || plan->duration_ms > 0 || plan->ramp_ms > 0 || plan->repeat > 0 ||
         plan->reuse != NULL || order->is_csv || order->html != NULL || order->compare != NULL ||
-        plan->dialect != BENCH_V1 || order->record != NULL || order->replay != NULL)
+        plan->dialect != BENCH_V1 || order->record != NULL || order->from_log != NULL ||
+        order->replay != NULL)
         return "bench vendor has no --rate, --duration, --ramp, --repeat, --reuse, --dialect, "
-               "--csv, --html, --compare, --record and --replay";
+               "--csv, --html, --compare, --record, --from-log and --replay";
     if (order->remote.key_file == NULL && order->remote.key[0] == '\0')
         return "the vendor's key is needed: CAPTCHAAI_API_KEY or --key-file";
     return NULL;

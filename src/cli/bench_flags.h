@@ -15,6 +15,7 @@ struct bench_order {
     const char *configured_url; /* where this machine is set up to ask */
     const char *images;         /* the folder, or NULL */
     const char *record;         /* the trace to write, or NULL */
+    const char *from_log;       /* the gateway's log to record from, "-", or NULL */
     const char *replay;         /* the trace to send again, or NULL */
     const char *html;           /* the file to write, or NULL */
     const char *compare;        /* the report to read, or NULL */

@@ -11,6 +11,8 @@
 
 #define PAGE "https://example.com/bench"
 #define SITEKEY "0x4AAABENCH"
+/* RFC 5737: an address that is nobody's. */
+#define PROXY "192.0.2.1:3128"
 #define PATH_MAX_BYTES ((size_t)8 * 1024)
 #define VALUE_MAX (BENCH_PAGEURL_MAX + 48)
 
@@ -22,13 +24,17 @@ static const struct method {
     const char *task_key;
     const char *other; /* a further parameter that is demanded, or NULL */
     bool is_image;
+    bool has_proxy; /* demands one */
 } methods[] = {
-    {"turnstile", "sitekey", "TurnstileTaskProxyless", "websiteKey", NULL, false},
-    {"userrecaptcha", "googlekey", "RecaptchaV2TaskProxyless", "websiteKey", NULL, false},
-    {"hcaptcha", "sitekey", "HCaptchaTaskProxyless", "websiteKey", NULL, false},
-    {"geetest", "gt", "GeeTestTaskProxyless", "gt", "challenge", false},
-    {"geetest_v4", "captcha_id", "GeeTestTaskProxyless", "captchaId", NULL, false},
-    {"base64", NULL, "ImageToTextTask", NULL, NULL, true},
+    {"turnstile", "sitekey", "TurnstileTaskProxyless", "websiteKey", NULL, false, false},
+    {"userrecaptcha", "googlekey", "RecaptchaV2TaskProxyless", "websiteKey", NULL, false, false},
+    {"hcaptcha", "sitekey", "HCaptchaTaskProxyless", "websiteKey", NULL, false, false},
+    {"geetest", "gt", "GeeTestTaskProxyless", "gt", "challenge", false, false},
+    {"geetest_v4", "captcha_id", "GeeTestTaskProxyless", "captchaId", NULL, false, false},
+    {"cloudflare_challenge", NULL, "AntiCloudflareTask", NULL, NULL, false, true},
+    {"friendly_captcha", "sitekey", "FriendlyCaptchaTaskProxyless", "websiteKey", NULL, false,
+     false},
+    {"base64", NULL, "ImageToTextTask", NULL, NULL, true, false},
 };
 
 static const struct method *find_method(const char *name)
@@ -102,6 +108,29 @@ static void write_page(const struct bench_plan *plan, uint64_t target, char page
                    strchr(base, '?') == NULL ? '?' : '&', plan->seed, target);
 }
 
+static bool is_given(const struct bench_plan *plan, struct slice name)
+{
+    for (size_t i = 0; i < plan->param_count; i++)
+        if (slice_equals(plan->params[i].name, name))
+            return true;
+    return false;
+}
+
+/* A proxy that --param names is taken instead. */
+static void add_proxy(const struct bench_talk *talk, struct buf *body)
+{
+    if (talk->plan->dialect == BENCH_CREATETASK) {
+        if (!is_given(talk->plan, SLICE_OF("proxy")) &&
+            !is_given(talk->plan, SLICE_OF("proxyAddress")))
+            add_named(talk, body, "proxy", "http:" PROXY);
+        return;
+    }
+    if (!is_given(talk->plan, SLICE_OF("proxy")))
+        add_named(talk, body, "proxy", PROXY);
+    if (!is_given(talk->plan, SLICE_OF("proxytype")))
+        add_named(talk, body, "proxytype", "HTTP");
+}
+
 static void add_target(const struct bench_talk *talk, uint64_t target, struct buf *body)
 {
     const struct bench_plan *const plan = talk->plan;
@@ -120,10 +149,12 @@ static void add_target(const struct bench_talk *talk, uint64_t target, struct bu
     add_named(talk, body, is_task ? "websiteURL" : "pageurl", page);
     if (method == NULL)
         add_named(talk, body, is_task ? "websiteKey" : "sitekey", sitekey);
-    else
+    else if (method->key_name != NULL)
         add_named(talk, body, is_task ? method->task_key : method->key_name, sitekey);
     if (method != NULL && method->other != NULL)
         add_named(talk, body, method->other, page + strlen(page) - 12);
+    if (method != NULL && method->has_proxy)
+        add_proxy(talk, body);
 }
 
 static void add_params(const struct bench_talk *talk, struct buf *body)

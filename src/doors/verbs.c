@@ -1,6 +1,16 @@
 #include "doors/verbs.h"
 
 #include "doors/ask_memo.h"
+#include "gate/client_names.h"
+#include "sys/log.h"
+
+#include <solvegate/engine.h>
+#include <solvegate/words.h>
+
+#include <sodium.h>
+
+/* Of a key, as much as tells it from all others in a log: 48 bits. */
+#define KEY_TOLD_BYTES 6
 
 bool verb_enter(struct gate *gate, const struct http_request *request, struct visit *visit,
                 unsigned scopes)
@@ -40,6 +50,30 @@ static void step(struct gate *gate, const struct http_request *request, const st
     gate_step(gate, event);
 }
 
+/* How many asks were accepted so far. */
+static uint64_t count_accepted(const struct gate *gate)
+{
+    const struct stats *const stats = engine_stats(gate->engine);
+    return stats->requests - stats->rejected;
+}
+
+/* What `solvegate bench --from-log` reads: answers from memory make no flight that could be watched. */
+static void tell_accepted(const struct gate *gate, const struct visit *visit, const struct ask *ask)
+{
+    char key[2 * KEY_TOLD_BYTES + 1];
+    (void)sodium_bin2hex(key, sizeof key, ask->key.bytes, KEY_TOLD_BYTES);
+    const struct log_field fields[] = {
+        log_string("client", client_name(gate, ask->client)),
+        log_string("key", key),
+        log_string("type", type_name(ask->type)),
+        log_text("request_id",
+                 (struct slice){.data = visit->x_request_id, .len = visit->x_request_id_len}),
+    };
+    const size_t count = sizeof fields / sizeof fields[0];
+    log_each(LOG_LEVEL_DEBUG, "request_accepted", fields,
+             visit->x_request_id_len > 0 ? count : count - 1);
+}
+
 void verb_ask(struct gate *gate, const struct http_request *request, struct visit *visit,
               ask_finish_fn finish)
 {
@@ -48,7 +82,10 @@ void verb_ask(struct gate *gate, const struct http_request *request, struct visi
         !read_ask(gate, request, visit, finish, &event.ask))
         return;
     visit->is_held = event.ask.hold_ms > 0;
+    const uint64_t accepted = count_accepted(gate);
     step(gate, request, visit, &event, event.ask.hold_ms);
+    if (log_is_on(LOG_LEVEL_DEBUG) && count_accepted(gate) != accepted)
+        tell_accepted(gate, visit, &event.ask);
     intake_ask_close(&event.ask);
 }
 

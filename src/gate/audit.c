@@ -41,7 +41,7 @@ static void write_line(const struct gate *gate, const struct paid *paid, struct 
         log_string("error", paid->code),
     };
     const size_t count = sizeof fields / sizeof fields[0];
-    log_audit("paid", fields, is_again ? count : count - 2);
+    log_each(LOG_LEVEL_INFO, "paid", fields, is_again ? count : count - 2);
 }
 
 void audit_paid(const struct gate *gate, const struct paid *paid)

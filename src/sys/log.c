@@ -252,13 +252,13 @@ void log_event(enum log_level level, const char *event, const struct log_field *
     errno = saved;
 }
 
-void log_audit(const char *event, const struct log_field *fields, size_t count)
+void log_each(enum log_level level, const char *event, const struct log_field *fields, size_t count)
 {
-    if (!log_is_on(LOG_LEVEL_INFO))
+    if (!log_is_on(level))
         return;
     const int saved = errno;
     tell_lost();
-    emit(LOG_LEVEL_INFO, event, fields, count);
+    emit(level, event, fields, count);
     errno = saved;
 }
 

@@ -32,8 +32,9 @@ struct log_field log_number(const char *name, int64_t value);
 void log_event(enum log_level level, const char *event, const struct log_field *fields,
                size_t count);
 
-/* For the audit trail: at level info, and never dropped as a repeat. */
-void log_audit(const char *event, const struct log_field *fields, size_t count);
+/* The same, but never dropped as a repeat: for lines that somebody counts. */
+void log_each(enum log_level level, const char *event, const struct log_field *fields,
+              size_t count);
 
 /* Logs the remaining counts of repeats; call it before the process ends. */
 void log_close(void);

@@ -21,7 +21,7 @@ NOT_OURS = re.compile(r"^tests/fuzz/corpus/|package-lock\.json$|^subprojects/pac
 EXAMPLES = {"tests/lint/check_rules.py", "tests/lint/check_tools.py"}
 HISTORY = "CHANGELOG.md"
 # An event of the log, at the calls that name one.
-EVENT = re.compile(r'\b(?:LOG\(\w+,|log_audit\(|emit\(\w+,|fail_start\(|report\()\s*"(\w+)"')
+EVENT = re.compile(r'\b(?:LOG\(\w+,|log_each\(\w+,|emit\(\w+,|fail_start\(|report\()\s*"(\w+)"')
 EVENTS_ARE_IN = "docs/operations.md"
 # Made by the build or by a run, so that a fresh checkout does not have it.
 MADE = re.compile(r"^bench/report\b|^src/(?:sim/)?solvegate(?:-sim)?$|^tests/sim/sim-engine$")

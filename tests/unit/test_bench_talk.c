@@ -58,6 +58,23 @@ static void what_the_caller_gives_is_passed_on(void **state)
                "\"sitekey\":\"k\\\"\",\"action\":\"log in\",\"reuse\":\"single\"}");
 }
 
+static void a_proxy_is_made_up_where_one_is_demanded(void **state)
+{
+    (void)state;
+    expect_ask((struct bench_plan){.method = "cloudflare_challenge", .poll_ms = 1}, 1, "/v1/solves",
+               "{\"method\":\"cloudflare_challenge\","
+               "\"pageurl\":\"https://example.com/bench?bench=ab-1\","
+               "\"proxy\":\"192.0.2.1:3128\",\"proxytype\":\"HTTP\"}");
+    expect_ask((struct bench_plan){.method = "cloudflare_challenge",
+                                   .poll_ms = 1,
+                                   .params = {{.name = SLICE_INIT("proxy"), .value = "own:1"}},
+                                   .param_count = 1},
+               1, "/v1/solves",
+               "{\"method\":\"cloudflare_challenge\","
+               "\"pageurl\":\"https://example.com/bench?bench=ab-1\","
+               "\"proxytype\":\"HTTP\",\"proxy\":\"own:1\"}");
+}
+
 static void images_differ_by_target_only(void **state)
 {
     const struct bench_plan plan = {.method = "base64", .seed = 5};
@@ -190,6 +207,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_dialect_asks_in_its_own_words),
         cmocka_unit_test(what_the_caller_gives_is_passed_on),
+        cmocka_unit_test(a_proxy_is_made_up_where_one_is_demanded),
         cmocka_unit_test(images_differ_by_target_only),
         cmocka_unit_test(a_look_names_the_request),
         cmocka_unit_test(replies_are_understood_in_every_dialect),

@@ -314,6 +314,24 @@ static void a_reader_that_sleeps_does_not_stop_us(void **state)
     assert_non_null(strstr(drained, "event=heard n=4\n"));
 }
 
+static void a_line_that_is_counted_is_never_a_repeat(void **state)
+{
+    (void)state;
+    const struct log_field field = log_number("n", 1);
+    begin();
+    log_init(LOG_LEVEL_DEBUG, LOG_FORMAT_KEY_VALUE);
+    for (int i = 0; i < 3 * LOG_REPEATS_A_SECOND; i++)
+        log_each(LOG_LEVEL_DEBUG, "counted", &field, 1);
+    log_init(LOG_LEVEL_INFO, LOG_FORMAT_KEY_VALUE);
+    log_each(LOG_LEVEL_DEBUG, "counted", &field, 1);
+    (void)end();
+    int lines = 0;
+    for (const char *at = output; (at = strstr(at, "level=debug event=counted n=1\n")) != NULL;
+         at++)
+        lines++;
+    assert_int_equal(lines, 3 * LOG_REPEATS_A_SECOND);
+}
+
 static int give_back(void **state)
 {
     (void)state;
@@ -335,6 +353,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(many_kinds_of_events_do_not_hold_each_other_back),
         cmocka_unit_test(every_repeat_is_either_written_or_counted),
         cmocka_unit_test(a_reader_that_sleeps_does_not_stop_us),
+        cmocka_unit_test(a_line_that_is_counted_is_never_a_repeat),
     };
     seed_init(argc, argv);
     return cmocka_run_group_tests(tests, seed_announce, give_back);
