@@ -239,6 +239,43 @@ void redis_start(struct redis_server *server)
     redis_wait(server);
 }
 
+void redis_await_info(const struct redis_server *server, const char *section, const char *line)
+{
+    for (unsigned waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
+        struct redis_reply *const info = strcmp(section, "cluster") == 0
+                                             ? redis_ask(server, "CLUSTER", "INFO", NULL)
+                                             : redis_ask(server, "INFO", section, NULL);
+        const bool is_there =
+            info != NULL && info->type == REPLY_STRING && strstr(info->bytes, line) != NULL;
+        redis_reply_free(info);
+        if (is_there)
+            return;
+        uv_sleep(LOOK_MS);
+    }
+    fail_msg("%s does not say %s", server->program, line);
+}
+
+/* The bus would listen ten thousand ports higher, where there may be none. */
+void redis_start_cluster(struct redis_server *server, bool is_alone)
+{
+    static _Thread_local char bus[16];
+    size_t count = 0;
+    while (server->extra[count] != NULL)
+        count++;
+    assert_true(count + 4 < sizeof(server->extra) / sizeof(server->extra[0]));
+    (void)snprintf(bus, sizeof(bus), "%u", redis_free_port());
+    server->port = redis_free_port();
+    server->extra[count++] = "--cluster-enabled";
+    server->extra[count++] = "yes";
+    server->extra[count++] = "--cluster-port";
+    server->extra[count] = bus;
+    redis_start(server);
+    if (!is_alone)
+        return;
+    redis_do(server, "CLUSTER", "ADDSLOTSRANGE", "0", "16383", NULL);
+    redis_await_info(server, "cluster", "cluster_state:ok");
+}
+
 static void end(struct redis_server *server, int signal)
 {
     if (server->process == 0)

@@ -24,9 +24,13 @@ struct redis_server {
 
 /* Starts it in the directory, with a file that it syncs after every command, and waits until it answers. */
 void redis_start(struct redis_server *server);
-/* The same, without waiting. */
+/* The same with a cluster's rules, at a free port; alone it has all slots, else none. */
+void redis_start_cluster(struct redis_server *server, bool is_alone);
+/* The same as redis_start(), without waiting. */
 void redis_launch(struct redis_server *server);
 void redis_wait(struct redis_server *server);
+/* Waits until it says so; the section "cluster" is CLUSTER INFO. */
+void redis_await_info(const struct redis_server *server, const char *section, const char *line);
 void redis_stop(struct redis_server *server);
 void redis_kill(struct redis_server *server);
 /* A port that nobody listens on. */

@@ -64,6 +64,7 @@ const struct store_kit *const store_kits[] = {
 #endif
 #ifdef SOLVEGATE_HAVE_REDIS
     &store_kit_redis,
+    &store_kit_redis_cluster,
     &store_kit_valkey,
 #endif
     NULL,

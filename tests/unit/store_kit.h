@@ -8,7 +8,8 @@ struct store_world;
 
 struct store_kit {
     const struct store_driver *driver;
-    const char *name; /* NULL: the driver's */
+    const char *name;    /* NULL: the driver's */
+    bool is_shared_only; /* only the cases of gateways that share it */
     /* What this machine lacks for it, or NULL; a NULL pointer: it lacks nothing. */
     const char *(*missing)(void);
     /* Starts and ends what the driver needs; the world's directory is there for it. */
@@ -34,6 +35,7 @@ extern const struct store_kit *const store_kits[]; /* ends with NULL */
 /* In this list if the build has the driver. */
 extern const struct store_kit store_kit_postgres;
 extern const struct store_kit store_kit_redis;
+extern const struct store_kit store_kit_redis_cluster; /* a server that is a whole cluster */
 extern const struct store_kit store_kit_valkey;
 
 #endif

@@ -38,12 +38,23 @@ static const char *valkey_missing(void)
                : "there is no valkey-server, which Debian has from 13 on";
 }
 
-static void begin(struct store_world *world, const char *program)
+static void prepare(struct store_world *world, const char *program)
 {
     server = (struct redis_server){.port = 0};
     assert_true(redis_find_program(program, server.program, sizeof(server.program)));
     (void)snprintf(server.directory, sizeof(server.directory), "%s", world->directory);
+}
+
+static void begin(struct store_world *world, const char *program)
+{
+    prepare(world, program);
     redis_start(&server);
+}
+
+static void cluster_begin(struct store_world *world)
+{
+    prepare(world, "redis-server");
+    redis_start_cluster(&server, true);
 }
 
 static void redis_begin(struct store_world *world)
@@ -133,6 +144,22 @@ const struct store_kit store_kit_redis = {
     .driver = &redis_driver,
     .missing = redis_missing,
     .begin = redis_begin,
+    .end = redis_end,
+    .url = redis_url,
+    .count_rows = redis_count_rows,
+    .set_full = redis_set_full,
+    .fill_after = redis_fill_after,
+    .empty = redis_empty,
+    .set_back = redis_set_back,
+    .take_over = redis_take_over,
+};
+
+const struct store_kit store_kit_redis_cluster = {
+    .driver = &redis_driver,
+    .name = "Redis as a cluster",
+    .is_shared_only = true,
+    .missing = redis_missing,
+    .begin = cluster_begin,
     .end = redis_end,
     .url = redis_url,
     .count_rows = redis_count_rows,

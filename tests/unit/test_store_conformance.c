@@ -74,7 +74,8 @@ static void add_all(const struct store_kit *kit)
     if (missing(kit) != NULL)
         return;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-        add_list(kit, lists[i]);
+        if (!kit->is_shared_only)
+            add_list(kit, lists[i]);
     for (size_t i = 0; i < sizeof(shared_lists) / sizeof(shared_lists[0]); i++)
         if (kit->driver->sharing != NULL)
             add_list(kit, shared_lists[i]);
@@ -83,7 +84,7 @@ static void add_all(const struct store_kit *kit)
         add_list(kit, store_errand_cases);
         add_list(kit, store_letter_cases);
     }
-    if (kit->empty != NULL)
+    if (kit->empty != NULL && !kit->is_shared_only)
         add_list(kit, store_lost_cases);
 }
 

@@ -8,7 +8,7 @@
 
 /* Incarnations follow the server's clock, so an older one under our name and number is a backup's. */
 const char redis_again_source[] =
-    "local me, mine, name, lease, written = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]\n"
+    "local me, mine, name, lease, written = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]\n"
     "local member = P .. 'member:' .. me\n"
     "local it = call('HMGET', member, 'incarnation', 'state', 'name')\n"
     "local number = call('HGET', P .. 'nodes', name)\n"

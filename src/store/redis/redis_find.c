@@ -23,7 +23,7 @@ const char redis_find_source[] =
     "    if not next then return row end\n"
     "    return string.sub(row, 1, first - 1) .. string.sub(row, next)\n"
     "end\n"
-    "for i = 2, #ARGV do\n"
+    "for i = 1, #ARGV do\n"
     "    local request = call('GET', P .. 'request:' .. ARGV[i])\n"
     "    local flight, solution, solving = '', '', '0'\n"
     "    if request then\n"

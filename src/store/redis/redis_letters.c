@@ -18,7 +18,7 @@
  * so that no member's name can be found there. What a chest has is its heir's, under the name of the dead. */
 const char redis_letters_source[] =
     "local found = {'ok', call('HGET', P .. 'clock', 'moved') or '0'}\n"
-    "local is_full, nodes, all = ARGV[2] == '1', call('HVALS', P .. 'nodes'), chests()\n"
+    "local is_full, nodes, all = ARGV[1] == '1', call('HVALS', P .. 'nodes'), chests()\n"
     "local function cut(row, name, ...)\n"
     "    local first = string.find(row, ',\"' .. name .. '\":', 1, true)\n"
     "    for _, next_ in ipairs(first and {...} or {}) do\n"
@@ -41,7 +41,7 @@ const char redis_letters_source[] =
     "        end\n"
     "    end\n"
     "end\n"
-    "for i = 3, #ARGV do\n"
+    "for i = 2, #ARGV do\n"
     "    local node, row = look(ARGV[i])\n"
     "    if row and not is_full then\n"
     "        row = cut(cut(row, 'params', 'kind'), 'text', 'task', 'extra', 'fresh')\n"

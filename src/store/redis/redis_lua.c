@@ -32,7 +32,7 @@ const char lua_chest[] =
 /* Books stay where they are. */
 const char lua_adopt[] =
     "local me, mine, dead, run, beat, again =\n"
-    "    ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]\n"
+    "    ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]\n"
     "local adopted = P .. 'adopted:' .. run\n"
     "if is_fenced(me, mine) then return {'fenced'} end\n"
     "if again == '1' then\n"
@@ -53,7 +53,7 @@ const char lua_adopt[] =
  * that: it has no time, and the score of its name is how often it was adopted since its text was written. Facts that
  * were told by the dead, and have no attempt, are named by the order of being told: the answer is where to go on. */
 const char lua_empty[] =
-    "local me, mine, run, kind = ARGV[2], ARGV[3], ARGV[4], ARGV[5]\n"
+    "local me, mine, run, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]\n"
     "if is_fenced(me, mine) then return {'fenced'} end\n"
     "local it = call('HMGET', P .. 'chest:' .. run, 'node', 'count')\n"
     "if call('HGET', P .. 'chests', run) ~= me then return {'ok', ''} end\n"
@@ -95,24 +95,24 @@ const char lua_empty[] =
     "    end\n"
     "    return facts[#facts] or ''\n"
     "end\n"
-    "if kind == 'facts' then return {'ok', move_facts(ARGV[6])} end\n"
+    "if kind == 'facts' then return {'ok', move_facts(ARGV[5])} end\n"
     "if kind == 'end' then\n"
     "    for _, any in ipairs(kinds) do call('DEL', P .. any .. '@~' .. run) end\n"
     "    call('DEL', P .. 'chest:' .. run)\n"
     "    call('HDEL', P .. 'chests', run)\n"
     "    return {'ok', ''}\n"
     "end\n"
-    "local names = {unpack(ARGV, 6)}\n"
+    "local names = {unpack(ARGV, 5)}\n"
     "if kind == 'claims' then move_claims(names) else move_rows(names) end\n"
     "return {'ok', tostring(#names)}\n";
 
 /* The owner is looked for among all nodes, since a row does not say whose it is. Whoever has no pulse at the moment
  * reads its inbox with its next beat. */
 const char lua_tell[] =
-    "local me, mine, number = ARGV[2], ARGV[3], tonumber(ARGV[4])\n"
+    "local me, mine, number = ARGV[1], ARGV[2], tonumber(ARGV[3])\n"
     "if is_fenced(me, mine) then return {'fenced'} end\n"
     "local is_new = number > tonumber(call('GET', P .. 'facts:' .. me) or '0')\n"
-    "if is_new then call('SET', P .. 'facts:' .. me, ARGV[4]) end\n"
+    "if is_new then call('SET', P .. 'facts:' .. me, ARGV[3]) end\n"
     "local nodes = call('HVALS', P .. 'nodes')\n"
     "local function put(number, subject, teller, body, has, text, extra)\n"
     "    local fact = P .. 'fact:' .. number\n"
@@ -153,7 +153,7 @@ const char lua_tell[] =
     "        end\n"
     "    end\n"
     "end\n"
-    "for i = 5, #ARGV, 9 do\n"
+    "for i = 4, #ARGV, 9 do\n"
     "    local number, subject, body, to, key = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 6],\n"
     "        ARGV[i + 7]\n"
     "    if key == '' then\n"
@@ -172,7 +172,7 @@ const char lua_tell[] =
     "return {'ok'}\n";
 
 const char lua_inbox[] =
-    "local me, mine, limit, bytes = ARGV[2], ARGV[3], tonumber(ARGV[4]), 0\n"
+    "local me, mine, limit, bytes = ARGV[1], ARGV[2], tonumber(ARGV[3]), 0\n"
     "if is_fenced(me, mine) then return {'fenced'} end\n"
     "local found = {'ok'}\n"
     "local function is_ours(subject, teller)\n"
@@ -198,8 +198,8 @@ const char lua_inbox[] =
 /* Nobody else deletes what expires of the books of nodes that were adopted; a name without any is forgotten, since
  * there is room for so many of them only. */
 const char lua_tidy[] =
-    "local limit, dropped = tonumber(ARGV[2]), 0\n"
-    "local books = {day = ARGV[3], tally = ARGV[4], spent = ARGV[5]}\n"
+    "local limit, dropped = tonumber(ARGV[1]), 0\n"
+    "local books = {day = ARGV[2], tally = ARGV[3], spent = ARGV[4]}\n"
     "local function tidy(index, until_)\n"
     "    for _, row in ipairs(call('ZRANGE', index, 1, until_, 'BYSCORE', 'LIMIT', 0,\n"
     "        limit - dropped)) do\n"

@@ -15,13 +15,16 @@
 
 #define SOURCE_MAX 65536
 
-/* Numbers of rows do not fit into Lua's: they are only compared, as texts. */
+/* What a script works on begins with its only key. No row has that name: so a cluster that has taken our slot away, or is
+ * moving it, says so (MOVED, ASK, CLUSTERDOWN) before the script has begun, and never in the middle of it.
+ *
+ * Numbers of rows do not fit into Lua's: they are only compared, as texts. */
 static const char begin[] = "#!lua\n";
 /* For facts, which are always welcome, and for what needs no more room than is taken already: a full server is no
  * reason to take anybody for dead. */
 static const char begin_full[] = "#!lua flags=allow-oom\n";
 static const char common[] =
-    "local P, call, match = ARGV[1], redis.call, string.match\n"
+    "local P, call, match = KEYS[1], redis.call, string.match\n"
     "local own = {day = true, tally = true, spent = true, letter = true}\n"
     "local kinds = {'day', 'tally', 'spent', 'solution', 'flight', 'attempt',"
     "    'request', 'idempotency', 'letter'}\n"
@@ -53,7 +56,7 @@ static const char common[] =
 
 /* "ok", or who has it: a gateway that has the store for itself, or another one of this name. */
 static const char take_lock[] =
-    "local name, token, owner, heir, lease = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]\n"
+    "local name, token, owner, heir, lease = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]\n"
     "local all = call('GET', P .. 'lock')\n"
     "if all and all ~= 'shared' and all ~= heir then return {'single', all} end\n"
     "local mine = call('GET', P .. 'lock:' .. name)\n"
@@ -67,7 +70,7 @@ static const char take_lock[] =
 /* Rows of a gateway that had the store for itself become those of the first that joins. What the node's run before held
  * of the slots is held until the first beat: its tasks are this one's. */
 static const char join[] =
-    "local name, lease = ARGV[2], ARGV[3]\n"
+    "local name, lease = ARGV[1], ARGV[2]\n"
     "local others, number = 0, call('HGET', P .. 'nodes', name)\n"
     "local nodes = call('HGETALL', P .. 'nodes')\n"
     "local used = {}\n"
@@ -141,7 +144,7 @@ static const char take_back[] =
     "return {'ok'}\n";
 
 static const char leave[] =
-    "local me, mine = ARGV[2], ARGV[3]\n"
+    "local me, mine = ARGV[1], ARGV[2]\n"
     "if is_fenced(me, mine) then return {'fenced'} end\n"
     "call('HSET', P .. 'member:' .. me, 'state', 'left')\n"
     "for _, number in ipairs(call('HVALS', P .. 'nodes')) do\n"
@@ -151,11 +154,11 @@ static const char leave[] =
     "return {'ok'}\n";
 
 static const char beat[] =
-    "local me, mine, slots, pools, lease = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]\n"
+    "local me, mine, slots, pools, lease = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]\n"
     "local member = P .. 'member:' .. me\n"
     "if is_fenced(me, mine) then return {'fenced'} end\n"
     "call('HINCRBY', member, 'beat', 1)\n"
-    "call('HSET', member, 'slots', slots, 'pools', pools, 'parts', ARGV[7])\n"
+    "call('HSET', member, 'slots', slots, 'pools', pools, 'parts', ARGV[6])\n"
     "local lock = call('GET', P .. 'lock')\n"
     "if not lock or lock == 'shared' then\n"
     "    call('SET', P .. 'lock', 'shared', 'PX', lease)\n"
@@ -222,7 +225,7 @@ void script_add(struct redis_store *store, enum redis_script script, const struc
     ASSERT(all != NULL);
     all[0] = WORD_OF("EVALSHA");
     all[1] = slice_from(store->scripts[script]);
-    all[2] = WORD_OF("0");
+    all[2] = WORD_OF("1");
     all[3] = call_key_slice(&prefix);
     for (size_t i = 0; i < count; i++)
         all[4 + i] = words[i];

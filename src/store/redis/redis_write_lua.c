@@ -49,7 +49,7 @@ const char lua_index[] =
 
 const char lua_write_begin[] =
     "local me, mine, number, name, token, lease =\n"
-    "    ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7]\n"
+    "    ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]\n"
     "if is_fenced(me, mine) then return {'fenced'} end\n"
     "local time = call('TIME')\n"
     "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
@@ -58,7 +58,7 @@ const char lua_write_begin[] =
     "    call('PEXPIRE', P .. 'lock:' .. name, lease)\n"
     "end\n"
     "local is_new = number > tonumber(call('GET', P .. 'progress:' .. me) or '0')\n"
-    "if is_new then call('SET', P .. 'progress:' .. me, ARGV[4]) end\n";
+    "if is_new then call('SET', P .. 'progress:' .. me, ARGV[3]) end\n";
 
 /* Nobody overwrites or drops what another node owns. Each row is its name, its text, its score and its lifetime. */
 const char lua_rows[] =
@@ -346,7 +346,7 @@ const char lua_claim[] =
 /* Rows come first and claims last, as in every driver; those who follow are told at the end, and hear of it when all of
  * this is on the disk. */
 const char lua_write[] =
-    "local i, found, woken = 8, {'ok'}, {}\n"
+    "local i, found, woken = 7, {'ok'}, {}\n"
     "local function look_at_all(first, count)\n"
     "    local refused, solved, held = {}, {}, {}\n"
     "    for n = 1, count do\n"
