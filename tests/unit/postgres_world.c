@@ -30,8 +30,10 @@ static struct {
     char programs[PATH_MAX / 4]; /* the folder of initdb and postgres */
     char directory[PATH_MAX / 4];
     unsigned port;
-    pid_t pid;    /* 0: not running */
-    pid_t parent; /* who started it and may end it */
+    pid_t pid; /* 0: not running */
+    unsigned standby_port;
+    pid_t standby; /* 0: there is none */
+    pid_t parent;  /* who started it and may end it */
     PGconn *admin;
 } server;
 
@@ -128,6 +130,7 @@ static void end(void)
         return;
     PQfinish(server.admin);
     server.admin = NULL;
+    postgres_drop_standby();
     if (server.pid > 0) {
         (void)kill(server.pid, SIGQUIT);
         (void)waitpid(server.pid, NULL, 0);
@@ -149,7 +152,7 @@ static unsigned free_port(void)
 static void write_file(const char *name, const char *text)
 {
     char path[PATH_MAX];
-    (void)snprintf(path, sizeof(path), "%s/data/%s", server.directory, name);
+    (void)snprintf(path, sizeof(path), "%s/%s", server.directory, name);
     FILE *const file = fopen(path, "a");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
@@ -194,20 +197,25 @@ static void make_cluster(void)
                    "max_connections = 30\nshared_buffers = 16MB\nmax_wal_size = 256MB\n"
                    "logging_collector = off\nmax_wal_senders = 2\n",
                    server.port, server.directory);
-    write_file("postgresql.conf", settings);
+    write_file("data/postgresql.conf", settings);
 }
 
 /* ---- running ----------------------------------------------------------------------------- */
 
-static PGconn *connect_admin(const char *database)
+static PGconn *connect_port(unsigned port, const char *database)
 {
     /* Neither a standby that a test has invented nor a lock may hang the program. */
     static const char options[] =
         "-c client_min_messages=warning -c synchronous_commit=local -c lock_timeout=30s";
     char info[PATH_MAX];
     (void)snprintf(info, sizeof(info), "host=%s port=%u user=postgres dbname=%s options='%s'",
-                   server.directory, server.port, database, options);
+                   server.directory, port, database, options);
     return PQconnectdb(info);
+}
+
+static PGconn *connect_admin(const char *database)
+{
+    return connect_port(server.port, database);
 }
 
 static void launch(void)
@@ -254,8 +262,9 @@ static void make_role(void)
     char path[PATH_MAX];
     (void)snprintf(path, sizeof(path), "%s/data/pg_hba.conf", server.directory);
     assert_int_equal(truncate(path, 0), 0);
-    write_file("pg_hba.conf", "local all postgres trust\nlocal all all scram-sha-256\n"
-                              "host all all 127.0.0.1/32 scram-sha-256\n");
+    write_file("data/pg_hba.conf",
+               "local all,replication postgres trust\nlocal all all scram-sha-256\n"
+               "host all all 127.0.0.1/32 scram-sha-256\n");
     run_in("postgres", "DO $$ BEGIN PERFORM pg_reload_conf(); END $$");
 }
 
@@ -322,6 +331,7 @@ void postgres_reload(void)
 static void install(const char *from, const char *name)
 {
     char to[PATH_MAX];
+    char inside[64];
     char text[16384];
     FILE *const source = fopen(from, "r");
     assert_non_null(source);
@@ -330,7 +340,8 @@ static void install(const char *from, const char *name)
     (void)fclose(source);
     (void)snprintf(to, sizeof(to), "%s/data/%s", server.directory, name);
     (void)unlink(to);
-    write_file(name, text);
+    (void)snprintf(inside, sizeof(inside), "data/%s", name);
+    write_file(inside, text);
     assert_int_equal(chmod(to, 0600), 0);
     if (geteuid() == 0)
         assert_int_equal(chown(to, user()->pw_uid, user()->pw_gid), 0);
@@ -344,6 +355,112 @@ void postgres_use_certificate(const char *path)
     install(key, "server.key");
     postgres_run("ALTER SYSTEM SET ssl = on");
     postgres_reload();
+}
+
+/* ---- a standby --------------------------------------------------------------------------- */
+
+static void copy_cluster(const char *data)
+{
+    char port[16];
+    int status = -1;
+    (void)snprintf(port, sizeof(port), "%u", server.port);
+    const char *const arguments[] = {"pg_basebackup",
+                                     "-h",
+                                     server.directory,
+                                     "-p",
+                                     port,
+                                     "-U",
+                                     "postgres",
+                                     "-D",
+                                     data,
+                                     "-R",
+                                     "--no-sync",
+                                     "--checkpoint=fast",
+                                     NULL};
+    const pid_t child = spawn(arguments);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0)
+        tell_log();
+    assert_int_equal(status, 0);
+}
+
+static bool standby_says(const char *sql)
+{
+    PGconn *const conn = connect_port(server.standby_port, "postgres");
+    PGresult *const result = PQexec(conn, sql);
+    const bool is_so = PQntuples(result) == 1 && strcmp(PQgetvalue(result, 0, 0), "t") == 0;
+    PQclear(result);
+    PQfinish(conn);
+    return is_so;
+}
+
+static void await_standby(const char *sql)
+{
+    for (unsigned i = 0; i < START_SECONDS * 50; i++) {
+        if (standby_says(sql))
+            return;
+        (void)usleep(20000);
+    }
+    tell_log();
+    fail_msg("the standby does not say so: %s", sql);
+}
+
+void postgres_add_standby(void)
+{
+    char data[PATH_MAX];
+    char port[64];
+    postgres_drop_standby();
+    (void)snprintf(data, sizeof(data), "%s/standby", server.directory);
+    copy_cluster(data);
+    server.standby_port = free_port();
+    (void)snprintf(port, sizeof(port), "port = %u\n", server.standby_port);
+    write_file("standby/postgresql.conf", port);
+    const char *const arguments[] = {"postgres", "-D", data, NULL};
+    server.standby = spawn(arguments);
+    await_standby("SELECT count(*) = 1 FROM pg_stat_wal_receiver WHERE status = 'streaming'");
+}
+
+void postgres_cut_standby(void)
+{
+    char has_all[128], here[64];
+    postgres_text(here, sizeof(here), "SELECT pg_current_wal_flush_lsn()");
+    (void)snprintf(has_all, sizeof(has_all), "SELECT pg_last_wal_replay_lsn() >= '%s'", here);
+    await_standby(has_all);
+    write_file("standby/postgresql.auto.conf", "primary_conninfo = ''\n");
+    await_standby("SELECT pg_reload_conf()");
+    await_standby("SELECT count(*) = 0 FROM pg_stat_wal_receiver");
+}
+
+void postgres_promote_standby(void)
+{
+    postgres_kill(SIGKILL);
+    await_standby("SELECT pg_promote()");
+}
+
+void postgres_drop_standby(void)
+{
+    char data[PATH_MAX];
+    if (server.standby <= 0)
+        return;
+    (void)kill(server.standby, SIGQUIT);
+    (void)waitpid(server.standby, NULL, 0);
+    server.standby = 0;
+    (void)snprintf(data, sizeof(data), "%s/standby", server.directory);
+    (void)nftw(data, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+void postgres_hosts_url(char *url, size_t room)
+{
+    (void)snprintf(url, room, "postgresql://%s:%s@/%s?host=%s,%s&port=%u,%u", POSTGRES_ROLE,
+                   POSTGRES_PASSWORD_ESCAPED, POSTGRES_DATABASE, server.directory, server.directory,
+                   server.port, server.standby_port);
+}
+
+void postgres_standby_url(char *url, size_t room)
+{
+    (void)snprintf(url, room, "postgresql://%s:%s@/%s?host=%s&port=%u", POSTGRES_ROLE,
+                   POSTGRES_PASSWORD_ESCAPED, POSTGRES_DATABASE, server.directory,
+                   server.standby_port);
 }
 
 /* ---- as the superuser -------------------------------------------------------------------- */

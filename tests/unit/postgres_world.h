@@ -28,6 +28,16 @@ unsigned postgres_port(void);
 /* The URL by the socket, with "&" and more parameters behind it or "". */
 void postgres_url(char *url, size_t room, const char *more);
 
+/* A standby of it: made from a backup, streaming; has all that is written by now, and gets no more; the server is killed
+ * and the standby takes its place; ended and removed. */
+void postgres_add_standby(void);
+void postgres_cut_standby(void);
+void postgres_promote_standby(void);
+void postgres_drop_standby(void);
+/* The URL of both, and of the standby alone. */
+void postgres_hosts_url(char *url, size_t room);
+void postgres_standby_url(char *url, size_t room);
+
 /* Makes it read its settings again, after ALTER SYSTEM or ALTER ROLE. */
 void postgres_reload(void);
 /* Speaks TLS from now on, with this certificate and the key beside it. */

@@ -1,5 +1,5 @@
-/* Gateways that share a Redis whose cluster takes their slot away, or that becomes a replica: each is a store that is
- * away until it is back, since no script of ours has begun by then. */
+/* Gateways that share a Redis which another server succeeds: their slot is taken away, it becomes a replica, a replica is
+ * promoted. Until it is back the store is away, since no script of ours has begun by then. */
 #include "redis_store_world.h"
 #include "store_nodes.h"
 
@@ -140,11 +140,13 @@ static void assert_back(struct sharer *sharer)
     assert_int_equal(rows(), 1);
     assert_int_equal(beat(sharer), STORE_DONE);
     assert_int_equal(adopt(sharer), STORE_DONE);
-    const struct claim other = claim_shared(11, 12);
-    const struct claimed claimed = node_ask(&sharer->node, &other);
-    assert_int_equal(claimed.result, CLAIM_FOLLOW);
-    assert_int_equal(claimed.followed, 11);
     assert_int_equal(sharer->node.backend->losses, 0);
+}
+
+static enum claim_result ask_for(struct node *node, uint32_t key, uint64_t flight)
+{
+    const struct claim claim = claim_shared(key, flight);
+    return node_ask(node, &claim).result;
 }
 
 static void a_slot_that_is_taken_away_is_waited_for(void **state)
@@ -156,6 +158,7 @@ static void a_slot_that_is_taken_away_is_waited_for(void **state)
     redis_do(server(), "CLUSTER", "ADDSLOTS", slot(), NULL);
     redis_await_info(server(), "cluster", "cluster_state:ok");
     assert_back(&sharer);
+    assert_int_equal(ask_for(&sharer.node, 11, 12), CLAIM_FOLLOW);
     close_sharer(&sharer);
 }
 
@@ -223,7 +226,80 @@ static void a_server_that_becomes_a_replica_is_away_for_those_who_share_it(void 
     assert_away(&sharer, "replica");
     redis_do(server(), "REPLICAOF", "NO", "ONE", NULL);
     assert_back(&sharer);
+    assert_int_equal(ask_for(&sharer.node, 13, 13), CLAIM_UNAVAILABLE);
+    sharer.node.backend->grace_until_ns = 1;
+    assert_int_equal(ask_for(&sharer.node, 11, 12), CLAIM_FOLLOW);
     close_sharer(&sharer);
+}
+
+/* ---- a successor ------------------------------------------------------------------------- */
+
+/* A replica that has all that is written by now, and gets no more. */
+static void make_replica(struct redis_server *replica, const struct store_world *world)
+{
+    char port[16];
+    (void)snprintf(port, sizeof(port), "%u", redis_free_port());
+    redis_do(server(), "CONFIG", "SET", "port", port, NULL);
+    *replica = (struct redis_server){.port = 0};
+    memcpy(replica->program, server()->program, sizeof(replica->program));
+    world_path(world, "replica", replica->directory, sizeof(replica->directory));
+    assert_int_equal(mkdir(replica->directory, 0700), 0);
+    redis_start(replica);
+    redis_do(replica, "REPLICAOF", "127.0.0.1", port, NULL);
+    redis_await_info(replica, "replication", "master_link_status:up");
+    redis_do(server(), "SET", "last", "1", NULL);
+    for (unsigned i = 0; redis_number(replica, "EXISTS", "last", NULL) == 0; i++) {
+        assert_true(i < 1000);
+        uv_sleep(10);
+    }
+    redis_do(replica, "REPLICAOF", "NO", "ONE", NULL);
+}
+
+/* It answers where the one that was killed did. */
+static void succeed(const struct redis_server *replica)
+{
+    redis_kill(server());
+    assert_int_equal(rename(replica->socket, server()->socket), 0);
+}
+
+static void who_has_lost_nothing_waits_for_those_who_have(void **state)
+{
+    static struct redis_server replica;
+    struct node a, b;
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    assert_int_equal(ask_for(&a, 11, 11), CLAIM_WON);
+    assert_int_equal(ask_for(&b, 12, 12), CLAIM_WON);
+    make_replica(&replica, *state);
+    assert_int_equal(ask_for(&b, 13, 13), CLAIM_WON);
+    succeed(&replica);
+    assert_int_equal(ask_for(&a, 13, 14), CLAIM_UNAVAILABLE);
+    assert_int_equal(a.backend->losses, 0);
+    struct claim own = claim_shared(13, 13);
+    own.reuse = REUSE_NONE;
+    own.is_held = true;
+    assert_int_equal(node_ask(&b, &own).result, CLAIM_WON);
+    assert_int_equal(b.backend->losses, 1);
+    /* After the lease. */
+    assert_true(a.backend->grace_until_ns > uv_hrtime() + NODE_LEASE_MS * UINT64_C(500000));
+    a.backend->grace_until_ns = 1;
+    assert_int_equal(ask_for(&a, 13, 15), CLAIM_FOLLOW);
+    assert_int_equal(ask_for(&a, 16, 16), CLAIM_WON);
+    node_close(&a);
+    node_close(&b);
+    redis_stop(&replica);
+}
+
+/* Its file has everything, and nobody else can have taken its place. */
+static void a_server_that_is_only_restarted_makes_nobody_wait(void **state)
+{
+    struct node a;
+    node_open(&a, *state, "a");
+    assert_int_equal(ask_for(&a, 11, 11), CLAIM_WON);
+    redis_kill(server());
+    redis_start(server());
+    assert_int_equal(ask_for(&a, 12, 12), CLAIM_WON);
+    node_close(&a);
 }
 
 int main(int argc, char **argv)
@@ -233,6 +309,8 @@ int main(int argc, char **argv)
         CLUSTER_CASE(a_slot_that_is_taken_away_is_waited_for),
         CLUSTER_CASE(a_slot_that_moves_to_another_server_is_waited_for),
         REDIS_CASE(a_server_that_becomes_a_replica_is_away_for_those_who_share_it),
+        REDIS_CASE(who_has_lost_nothing_waits_for_those_who_have),
+        REDIS_CASE(a_server_that_is_only_restarted_makes_nobody_wait),
     };
     return redis_case_run(tests);
 }

@@ -138,6 +138,36 @@ enum store_result pg_again_enter(struct postgres_store *store)
     return STORE_DONE;
 }
 
+/* A standby that was promoted goes on with a timeline of its own, a server that was restarted with the one it had. */
+static enum store_result read_history(struct postgres_store *store, char history[PG_HISTORY_MAX])
+{
+    struct pg_result *result;
+    const enum store_result asked =
+        pg_link_ask(store,
+                    "SELECT system_identifier || '/' ||"
+                    " left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()",
+                    NULL, 0, false, &result);
+    history[0] = '\0';
+    if (asked != STORE_DONE)
+        return pg_error_is(store, "42501") ? STORE_DONE : asked;
+    if (PQntuples(result) == 1)
+        (void)snprintf(history, PG_HISTORY_MAX, "%s", PQgetvalue(result, 0, 0));
+    PQclear(result);
+    return STORE_DONE;
+}
+
+enum store_result pg_again_follow_history(struct postgres_store *store)
+{
+    char history[PG_HISTORY_MAX];
+    const enum store_result result = read_history(store, history);
+    if (result != STORE_DONE || history[0] == '\0')
+        return result;
+    if (store->history[0] != '\0' && strcmp(store->history, history) != 0)
+        store_begin_grace(&store->base, store->lease_ms);
+    memcpy(store->history, history, sizeof store->history);
+    return STORE_DONE;
+}
+
 /* A pulse does not know its name. The writer may have entered it again since the row was missed. */
 enum store_result pg_again_judge(struct postgres_store *store)
 {

@@ -8,6 +8,11 @@
  * told that rows are lost. STORE_REFUSED: another gateway has its rows or its number. */
 enum store_result pg_again_enter(struct postgres_store *store);
 
+/* Notes which server this is, and which of its timelines. If it is not the one of the session before, a standby has
+ * succeeded it: for a lease nothing new is claimed, because others may have lost claims even if nothing of ours is lost.
+ * A role that may not know is told nothing. */
+enum store_result pg_again_follow_history(struct postgres_store *store);
+
 /* What it means that the node's row was not found: STORE_REFUSED, or STORE_RETRY if the store has only forgotten this
  * run, and whoever writes will enter it again. */
 enum store_result pg_again_judge(struct postgres_store *store);

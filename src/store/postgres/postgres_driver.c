@@ -106,8 +106,9 @@ static enum store_opening postgres_open(struct store_backend *backend, struct bu
     if (!pg_cluster_join(store, mistake))
         return STORE_UNUSABLE;
     store->is_open = true;
-    if ((backend->node != 0 || pg_progress_begin(store) == STORE_DONE) &&
-        pg_sql_prepare(store) == STORE_DONE)
+    const enum store_result begun =
+        backend->node == 0 ? pg_progress_begin(store) : pg_again_follow_history(store);
+    if (begun == STORE_DONE && pg_sql_prepare(store) == STORE_DONE)
         return STORE_OPENED;
     buf_addf(mistake, "%s", backend->why);
     return STORE_UNUSABLE;

@@ -12,6 +12,7 @@ struct pg_result;
 #define PG_SCHEMA_MAX 64
 #define PG_SQLSTATE_MAX 6
 #define PG_SECRETS_MAX 2
+#define PG_HISTORY_MAX 64
 
 /* Where and how to connect. */
 struct pg_address {
@@ -45,7 +46,8 @@ struct postgres_store {
     bool is_lost;         /* rows are missing, and nothing was given back yet */
     struct store_kept kept;
     uint64_t written; /* number of the latest batch with rows that a shared store acknowledged */
-    int patience_ms;  /* a connection without a result for so long counts as lost */
+    char history[PG_HISTORY_MAX];   /* of a shared store: see postgres_again.h; "": not known */
+    int patience_ms;                /* a connection without a result for so long counts as lost */
     char sqlstate[PG_SQLSTATE_MAX]; /* of the latest error; "" if there is none */
     struct store_row *rows;         /* owned: the batch, sorted */
     size_t row_room;

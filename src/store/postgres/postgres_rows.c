@@ -49,7 +49,10 @@ static enum store_result check_again(struct postgres_store *store)
     buf_close(&mistake);
     if (result != STORE_DONE)
         return result;
-    return store->base.node == 0 ? pg_progress_prove(store) : pg_again_enter(store);
+    if (store->base.node == 0)
+        return pg_progress_prove(store);
+    result = pg_again_follow_history(store);
+    return result == STORE_DONE ? pg_again_enter(store) : result;
 }
 
 static enum store_result make_session(struct postgres_store *store)

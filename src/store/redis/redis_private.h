@@ -30,6 +30,7 @@ enum redis_script {
     REDIS_SCRIPTS
 };
 #define REDIS_DIGEST_MAX 48
+#define REDIS_HISTORY_MAX 48
 
 struct redis_store {
     struct store_backend base; /* must be first */
@@ -67,7 +68,9 @@ struct redis_store {
 
     struct store_kept kept;
     uint64_t written; /* number of the latest batch with rows that a shared store acknowledged */
-    int64_t moved_ms; /* stored times plus this are times of the wall clock */
+    char history
+        [REDIS_HISTORY_MAX]; /* the server's master_replid, as of the latest look; "": not known */
+    int64_t moved_ms;        /* stored times plus this are times of the wall clock */
     struct buf scratch, body, names;
 };
 

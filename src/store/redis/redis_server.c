@@ -10,7 +10,7 @@
 /* ---- reading ----------------------------------------------------------------------------- */
 
 /* A line "name:value" of INFO. */
-static bool find_info(const char *info, const char *name, char value[REDIS_FACT_MAX])
+static bool find_info(const char *info, const char *name, char *value, size_t room)
 {
     const size_t len = strlen(name);
     for (const char *line = info; line != NULL; line = strchr(line, '\n')) {
@@ -19,7 +19,7 @@ static bool find_info(const char *info, const char *name, char value[REDIS_FACT_
             continue;
         const char *const start = line + len + 1;
         const size_t count = strcspn(start, "\r\n");
-        (void)snprintf(value, REDIS_FACT_MAX, "%.*s", (int)count, start);
+        (void)snprintf(value, room, "%.*s", (int)count, start);
         return true;
     }
     value[0] = '\0';
@@ -29,17 +29,20 @@ static bool find_info(const char *info, const char *name, char value[REDIS_FACT_
 static void take_info(const char *info, struct redis_facts *facts)
 {
     char value[REDIS_FACT_MAX];
-    (void)find_info(info, "redis_version", facts->version);
+    (void)find_info(info, "redis_version", facts->version, sizeof facts->version);
     facts->major = strtoul(facts->version, NULL, 10);
     /* Valkey tells the version of Redis that it is compatible with as well. */
-    if (find_info(info, "valkey_version", value)) {
+    if (find_info(info, "valkey_version", value, sizeof value)) {
         facts->is_valkey = true;
         memcpy(facts->version, value, sizeof facts->version);
     }
-    facts->is_master = find_info(info, "role", value) && strcmp(value, "master") == 0;
-    facts->is_loading = find_info(info, "loading", value) && strcmp(value, "1") == 0;
-    (void)find_info(info, "maxmemory_policy", facts->eviction);
-    if (find_info(info, "aof_enabled", value))
+    facts->is_master = find_info(info, "role", value, sizeof value) && strcmp(value, "master") == 0;
+    facts->is_loading = find_info(info, "loading", value, sizeof value) && strcmp(value, "1") == 0;
+    (void)find_info(info, "master_replid", facts->history, sizeof facts->history);
+    facts->has_succeeded =
+        find_info(info, "second_repl_offset", value, sizeof value) && strcmp(value, "-1") != 0;
+    (void)find_info(info, "maxmemory_policy", facts->eviction, sizeof facts->eviction);
+    if (find_info(info, "aof_enabled", value, sizeof value))
         (void)snprintf(facts->appendonly, sizeof facts->appendonly, "%s",
                        strcmp(value, "1") == 0 ? "yes" : "no");
 }

@@ -12,6 +12,8 @@ struct redis_facts {
     unsigned long major; /* of the version of Redis that it is compatible with */
     bool is_master;
     bool is_loading;
+    char history[REDIS_HISTORY_MAX];    /* master_replid */
+    bool has_succeeded;                 /* it was another one's replica since it was started */
     char eviction[REDIS_FACT_MAX];      /* maxmemory-policy */
     char appendonly[REDIS_FACT_MAX];    /* "yes" or "no" */
     char fsync[REDIS_FACT_MAX];         /* appendfsync; "" if it may not be asked */

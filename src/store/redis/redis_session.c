@@ -62,6 +62,16 @@ static enum store_result identify(struct redis_store *store)
     return result == STORE_DONE ? run(store, name, 3) : result;
 }
 
+/* A server that was restarted reads its file, and has no history before its own; a replica that was promoted has, and
+ * may lack rows that others wrote, even if it has all of ours. */
+static void follow_history(struct redis_store *store, const struct redis_facts *facts)
+{
+    const bool is_other = store->history[0] != '\0' && strcmp(store->history, facts->history) != 0;
+    if (is_other && facts->has_succeeded && store->base.node != 0)
+        store_begin_grace(&store->base, store->lease_ms);
+    memcpy(store->history, facts->history, sizeof store->history);
+}
+
 static enum store_result check_server(struct redis_store *store)
 {
     struct redis_facts facts;
@@ -71,10 +81,12 @@ static enum store_result check_server(struct redis_store *store)
         return result;
     store->is_loading = facts.is_loading;
     buf_init(&mistake, sizeof store->base.why);
-    if (server_fits(store, &facts, &mistake))
+    if (server_fits(store, &facts, &mistake)) {
         server_describe(store, &facts);
-    else
+        follow_history(store, &facts);
+    } else {
         result = explain(store, &mistake);
+    }
     buf_close(&mistake);
     return result;
 }
