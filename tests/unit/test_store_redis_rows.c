@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -346,6 +347,76 @@ static void a_clock_that_was_moved_beyond_all_reason_does_no_harm(void **state)
     }
 }
 
+/* ---- versions ---------------------------------------------------------------------------- */
+
+#define SCHEMA "{" CASE_PREFIX "}:schema"
+
+static void set_back(void)
+{
+    redis_do(store_kit_redis_server(), "SET", SCHEMA, "solvegate 1", NULL);
+}
+
+static bool is_up_to_date(void)
+{
+    struct redis_reply *const schema = redis_ask(store_kit_redis_server(), "GET", SCHEMA, NULL);
+    const bool is_so = redis_reply_is(schema, "solvegate 2");
+    redis_reply_free(schema);
+    return is_so;
+}
+
+static void a_store_on_which_an_older_gateway_lives_is_left_to_it(void **state)
+{
+    struct node older, newer;
+    node_open(&older, *state, "a");
+    set_back();
+    node_open_with(&newer, *state, "b", NODE_LEASE_MS);
+    assert_int_equal(newer.opening, STORE_UNUSABLE);
+    assert_non_null(strstr(newer.mistake, "end the older gateways first"));
+    assert_non_null(strstr(newer.mistake, "\"a\""));
+    assert_false(is_up_to_date());
+    const struct claim claim = claim_shared(1, 1);
+    assert_int_equal(node_ask(&older, &claim).result, CLAIM_WON);
+    node_close(&older);
+    node_open(&newer, *state, "b");
+    assert_true(is_up_to_date());
+    /* What was there still is. */
+    const struct claim other = claim_shared(1, 2);
+    assert_int_equal(node_ask(&newer, &other).result, CLAIM_FOLLOW);
+    node_open(&older, *state, "a");
+    node_close(&older);
+    node_close(&newer);
+}
+
+static void a_gateway_that_has_the_store_for_itself_brings_it_up_to_date(void **state)
+{
+    struct store_world *const world = *state;
+    struct store_backend *backend = open_one(world, true);
+    assert_int_equal(redis_case_put(world, backend, 1), STORE_DONE);
+    backend->driver->close(backend);
+    set_back();
+    backend = open_one(world, true);
+    assert_true(is_up_to_date());
+    unsigned counts[2] = {0, 0};
+    assert_int_equal(backend->driver->load(backend, WORLD_NOW, count_given, counts), STORE_DONE);
+    assert_int_equal(counts[0] + counts[1], 1);
+    backend->driver->close(backend);
+}
+
+/* Whoever lives already is of this version. */
+static void a_backup_of_an_older_version_is_brought_up_to_date_by_who_finds_it(void **state)
+{
+    struct node a, b;
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    set_back();
+    redis_do(store_kit_redis_server(), "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes", NULL);
+    const struct claim claim = claim_shared(1, 1);
+    assert_int_equal(node_ask(&a, &claim).result, CLAIM_WON);
+    assert_true(is_up_to_date());
+    node_close(&a);
+    node_close(&b);
+}
+
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
@@ -356,6 +427,9 @@ int main(int argc, char **argv)
         REDIS_CASE(names_that_are_none_are_passed_over),
         REDIS_CASE(a_gateway_with_more_claims_than_a_reply_has_items_starts),
         REDIS_CASE(a_clock_that_was_moved_beyond_all_reason_does_no_harm),
+        REDIS_CASE(a_store_on_which_an_older_gateway_lives_is_left_to_it),
+        REDIS_CASE(a_gateway_that_has_the_store_for_itself_brings_it_up_to_date),
+        REDIS_CASE(a_backup_of_an_older_version_is_brought_up_to_date_by_who_finds_it),
         REDIS_CASE(rows_are_json_and_damaged_ones_are_passed_over),
     };
     return redis_case_run(tests);

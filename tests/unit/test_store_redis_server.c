@@ -176,7 +176,7 @@ static void keys_of_somebody_else_are_left_alone(void **state)
     (void)state;
     redis_do(server(), "SET", "{" CASE_PREFIX "}:schema", "9", NULL);
     assert_refused("", "choose another store_prefix");
-    redis_do(server(), "SET", "{" CASE_PREFIX "}:schema", "solvegate 2", NULL);
+    redis_do(server(), "SET", "{" CASE_PREFIX "}:schema", "solvegate 3", NULL);
     assert_refused("", "newer version");
     redis_do(server(), "DEL", "{" CASE_PREFIX "}:schema", NULL);
     redis_do(server(), "SET", "{" CASE_PREFIX "}:flight", "1", NULL);
@@ -500,7 +500,7 @@ static void an_inspection_tells_what_is_there_and_changes_nothing(void **state)
     buf_add_char(&report, '\0');
     assert_non_null(strstr(report.data, "appendfsync always"));
     assert_non_null(strstr(report.data, "request: 1 rows\n"));
-    assert_non_null(strstr(report.data, "schema: solvegate 1\n"));
+    assert_non_null(strstr(report.data, "schema: solvegate 2\n"));
     close_backend(backend);
     set("maxmemory-policy", "allkeys-lru");
     assert_int_equal(driver->inspect(&place, "", &report, &mistake), STORE_UNUSABLE);

@@ -147,6 +147,42 @@ static enum store_result share_schema(struct postgres_store *store)
     return STORE_FAILED;
 }
 
+static enum store_result run_on_schema(struct postgres_store *store, const char *sql, bool *is_true)
+{
+    struct pg_result *result;
+    const struct row_value key = {.type = VALUE_INTEGER,
+                                  .integer = pg_lock_key(store->address.schema)};
+    const enum store_result asked = pg_link_ask(store, sql, &key, 1, false, &result);
+    if (asked != STORE_DONE)
+        return asked;
+    *is_true = PQntuples(result) == 1 && PQgetvalue(result, 0, 0)[0] == 't';
+    PQclear(result);
+    return STORE_DONE;
+}
+
+/* Two that keep their share while they wait for the whole would wait for each other. */
+enum store_result pg_lock_try_alone(struct postgres_store *store, bool *is_alone)
+{
+    return run_on_schema(store,
+                         "WITH mine AS MATERIALIZED (SELECT count(pg_advisory_unlock_shared($1))"
+                         " FROM pg_locks WHERE " ADVISORY KEY(
+                             "$1") " AND mode = 'ShareLock' AND pid = pg_backend_pid())"
+                                   " SELECT pg_try_advisory_lock($1) FROM mine",
+                         is_alone);
+}
+
+enum store_result pg_lock_share_again(struct postgres_store *store)
+{
+    bool is_shared = false;
+    const enum store_result result = share_schema(store);
+    return result == STORE_DONE
+               ? run_on_schema(store,
+                               "SELECT pg_advisory_unlock($1) FROM pg_locks WHERE " ADVISORY KEY(
+                                   "$1") " AND mode = 'ExclusiveLock' AND pid = pg_backend_pid()",
+                               &is_shared)
+               : result;
+}
+
 enum store_result pg_lock_take(struct postgres_store *store)
 {
     bool is_ours = false;

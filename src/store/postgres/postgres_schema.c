@@ -12,8 +12,12 @@
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define SQL_MAX 65536
+/* The server may need a moment to notice that the last of the older gateways is gone. */
+#define ALONE_TRIES 60
+#define ALONE_EVERY_US 50000
 
 /* ---- columns ----------------------------------------------------------------------------- */
 
@@ -323,6 +327,51 @@ static bool migrate(struct postgres_store *store, int64_t version, struct buf *m
     return false;
 }
 
+/* Gateways of an older version do not understand what they find in tables that are migrated under their hands. Whoever
+ * starts at the same moment may have migrated them meanwhile. */
+static enum store_result migrate_shared(struct postgres_store *store, int64_t version,
+                                        bool *is_done, struct buf *mistake)
+{
+    bool is_alone = false;
+    enum store_result result = STORE_DONE;
+    for (unsigned i = 0; i < ALONE_TRIES && result == STORE_DONE; i++) {
+        if (i > 0)
+            (void)usleep(ALONE_EVERY_US);
+        result = pg_lock_try_alone(store, &is_alone);
+        if (result == STORE_DONE)
+            result = pg_schema_read_version(store, &version);
+        if (is_alone || version == PG_SCHEMA_VERSION)
+            break;
+    }
+    *is_done = version == PG_SCHEMA_VERSION;
+    if (result == STORE_DONE && is_alone && !*is_done)
+        *is_done = migrate(store, version, mistake);
+    return result == STORE_DONE && *is_done ? pg_lock_share_again(store) : result;
+}
+
+static bool migrate_among_others(struct postgres_store *store, int64_t version, struct buf *mistake)
+{
+    bool is_done = false;
+    const enum store_result result = migrate_shared(store, version, &is_done, mistake);
+    if (result != STORE_DONE)
+        return explain(store, mistake);
+    if (!is_done && mistake->len == 0)
+        buf_addf(
+            mistake,
+            "gateways of an older version live on the schema \"%s\" (its version is %lld, this "
+            "program's is %d); end the older gateways first",
+            store->address.schema, (long long)version, PG_SCHEMA_VERSION);
+    return is_done;
+}
+
+static bool bring_up_to_date(struct postgres_store *store, int64_t version, struct buf *mistake)
+{
+    if (version == PG_SCHEMA_VERSION)
+        return true;
+    return version == 0 || store->node[0] == '\0' ? migrate(store, version, mistake)
+                                                  : migrate_among_others(store, version, mistake);
+}
+
 static bool is_granted(struct postgres_store *store, struct buf *mistake)
 {
     struct buf names;
@@ -346,7 +395,7 @@ bool pg_schema_open(struct postgres_store *store, struct buf *mistake)
         return explain(store, mistake);
     if (!is_ours(store, version, mistake))
         return false;
-    if (version < PG_SCHEMA_VERSION && !migrate(store, version, mistake))
+    if (!bring_up_to_date(store, version, mistake))
         return false;
     return is_granted(store, mistake);
 }

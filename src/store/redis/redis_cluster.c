@@ -29,7 +29,18 @@ static enum store_result take_place(struct redis_store *store, const struct redi
         store->base.incarnation = number_at(reply, 2);
         return STORE_DONE;
     }
-    if (redis_reply_is(word, "lease"))
+    const struct slice name = redis_reply_slice(redis_reply_item(reply, 1));
+    if (redis_reply_is(word, "older"))
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "a gateway of an older version (\"%.*s\") lives on the store {%.64s}; end "
+                       "the older gateways first",
+                       (int)(name.len < 128 ? name.len : 128), name.data, store->prefix);
+    else if (redis_reply_is(word, "newer"))
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "a newer version has just brought the store {%.64s} up to date; use that "
+                       "version",
+                       store->prefix);
+    else if (redis_reply_is(word, "lease"))
         (void)snprintf(store->base.why, sizeof store->base.why,
                        "the gateways that share this store have cluster.lease %llu ms, this one "
                        "%u ms; set the same for all, or stop the others first",
@@ -45,9 +56,10 @@ static enum store_result take_place(struct redis_store *store, const struct redi
 static enum store_result join(struct redis_store *store)
 {
     char lease[32];
-    const struct slice words[] = {slice_from(store->node), call_number(lease, store->lease_ms)};
+    const struct slice words[] = {slice_from(store->node), call_number(lease, store->lease_ms),
+                                  session_schema()};
     struct redis_reply *reply = NULL;
-    enum store_result result = script_run(store, SCRIPT_JOIN, words, 2, &reply);
+    enum store_result result = script_run(store, SCRIPT_JOIN, words, 3, &reply);
     if (result == STORE_DONE)
         result = take_place(store, reply);
     redis_reply_free(reply);

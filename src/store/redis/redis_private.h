@@ -49,6 +49,7 @@ struct redis_store {
     unsigned patience_ms; /* without a byte from or to the server */
     bool is_open; /* open() succeeded: a connection that is made from now on replaces a lost one */
 
+    bool is_older;   /* an older version has written the store */
     bool is_loading; /* the server reads its file and can do nothing else yet */
 
     struct redis_link *link; /* owned; NULL while there is no connection */

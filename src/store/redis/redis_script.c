@@ -70,7 +70,7 @@ static const char take_lock[] =
 /* Rows of a gateway that had the store for itself become those of the first that joins. What the node's run before held
  * of the slots is held until the first beat: its tasks are this one's. */
 static const char join[] =
-    "local name, lease = ARGV[1], ARGV[2]\n"
+    "local name, lease, schema = ARGV[1], ARGV[2], ARGV[3]\n"
     "local others, number = 0, call('HGET', P .. 'nodes', name)\n"
     "local nodes = call('HGETALL', P .. 'nodes')\n"
     "local used = {}\n"
@@ -78,6 +78,14 @@ static const char join[] =
     "    used[tonumber(nodes[i + 1])] = true\n"
     "    if nodes[i] ~= name and not has_ended(nodes[i + 1]) then\n"
     "        others = others + 1\n"
+    "    end\n"
+    "end\n"
+    "local function version_of(text) return tonumber(match(text or '', ' (%d+)$') or '0') end\n"
+    "local there = version_of(call('GET', P .. 'schema'))\n"
+    "if there > version_of(schema) then return {'newer'} end\n"
+    "for i = 1, there < version_of(schema) and #nodes or 0, 2 do\n"
+    "    if nodes[i] ~= name and call('EXISTS', P .. 'lock:' .. nodes[i]) == 1 then\n"
+    "        return {'older', nodes[i]}\n"
     "    end\n"
     "end\n"
     "local agreed = call('GET', P .. 'lease')\n"
@@ -89,6 +97,7 @@ static const char join[] =
     "local before = call('HMGET', P .. 'member:' .. number, 'incarnation', 'state', 'slots')\n"
     "local slots = before[2] and before[2] ~= 'gone' and before[3] or '0'\n"
     "if before[2] == 'up' then fill_chest(before[1], number, number, {'flight'}, 1) end\n"
+    "call('SET', P .. 'schema', schema)\n"
     "call('SET', P .. 'lease', lease)\n"
     "local time, last = call('TIME'), tonumber(call('GET', P .. 'incarnation') or '0')\n"
     "local incarnation = string.format('%.0f', math.max(last + 1,\n"

@@ -14,7 +14,11 @@
 #define CONNECT_WAIT_MS 3000
 #define LOADING_LOOK_MS 200
 #define SCHEMA_NAME "solvegate"
-#define SCHEMA_VERSION 1
+/* Counts up whenever a version of the program does not understand any more what the one before writes, or the other way
+ * round: rows, or what the scripts keep beside them. */
+#define SCHEMA_VERSION 2
+#define TO_TEXT(number) #number
+#define TEXT_OF(number) TO_TEXT(number)
 #define WHY_MAX 512
 
 /* ---- connecting -------------------------------------------------------------------------- */
@@ -120,7 +124,7 @@ enum store_result session_connect(struct redis_store *store, unsigned loading_wa
 
 /* ---- the prefix -------------------------------------------------------------------------- */
 
-/* "solvegate 1". */
+/* "solvegate 2". */
 static enum store_result judge_schema(struct redis_store *store, struct slice schema)
 {
     char text[64];
@@ -129,7 +133,8 @@ static enum store_result judge_schema(struct redis_store *store, struct slice sc
     const size_t len = strlen(SCHEMA_NAME);
     const bool is_ours = strncmp(text, SCHEMA_NAME " ", len + 1) == 0;
     const unsigned long version = is_ours ? strtoul(text + len + 1, NULL, 10) : 0;
-    if (version == SCHEMA_VERSION)
+    store->is_older = version < SCHEMA_VERSION;
+    if (version > 0 && version <= SCHEMA_VERSION)
         return STORE_DONE;
     if (version > SCHEMA_VERSION)
         (void)snprintf(store->base.why, sizeof store->base.why,
@@ -193,20 +198,28 @@ enum store_result session_judge(struct redis_store *store)
     return STORE_FAILED;
 }
 
+struct slice session_schema(void)
+{
+    return SLICE_OF(SCHEMA_NAME " " TEXT_OF(SCHEMA_VERSION));
+}
+
 enum store_result session_claim(struct redis_store *store, bool *is_new)
 {
     const struct redis_key key = call_key(store, "schema", SLICE_NONE);
-    char text[64];
     bool is_there;
     enum store_result result = session_judge(store);
     if (result == STORE_DONE)
         result = read_schema(store, &is_there);
+    const bool is_shared = store->node[0] != '\0';
     *is_new = result == STORE_DONE && !is_there;
-    if (!*is_new)
+    /* Of several gateways the first one that joins brings an older store up to date, if it may. Those that live already
+     * have found a backup. */
+    const bool must_write =
+        *is_new || (result == STORE_DONE && store->is_older && (!is_shared || store->is_open));
+    if (!must_write)
         return result;
-    (void)snprintf(text, sizeof text, "%s %d", SCHEMA_NAME, SCHEMA_VERSION);
     call_transaction(store);
-    CALL(store, WORD_OF("SET"), call_key_slice(&key), slice_from(text));
+    CALL(store, WORD_OF("SET"), call_key_slice(&key), session_schema());
     redis_add_kept(store);
     result = call_commit(store);
     call_begin(store); /* wipes secrets */

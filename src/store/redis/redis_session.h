@@ -10,8 +10,11 @@ enum store_result session_connect(struct redis_store *store, unsigned loading_wa
 
 /* Checks that the prefix is ours and its version is known, or that nobody uses it. */
 enum store_result session_judge(struct redis_store *store);
-/* The same, and makes it ours. */
+/* The same, and makes it ours. What an older version has written is brought up to date, by gateways that share it only
+ * when they join. */
 enum store_result session_claim(struct redis_store *store, bool *is_new);
+/* What {prefix}:schema has. */
+struct slice session_schema(void);
 /* Reads how far stored times are from those of the wall clock. */
 enum store_result session_read_moved(struct redis_store *store);
 
