@@ -235,12 +235,29 @@ static bool set_seed(struct options *options, const char *value)
     return set_count(&options->seed, value, 0, UINT64_MAX);
 }
 
-static bool set_fault(struct options *options, const char *value)
+static bool add_fault(struct options *options, const char *value)
 {
     if (options->fault_count == OPTIONS_FAULTS_MAX || value[0] == '\0')
         return false;
     options->faults[options->fault_count++] = value;
     return true;
+}
+
+/* A fault of the profile with the same name gives way; those of other options add up. */
+static bool set_fault(struct options *options, const char *value)
+{
+    const size_t len = strcspn(value, "=");
+    size_t kept = 0;
+    for (size_t i = 0; i < options->fault_count; i++) {
+        const char *const other = options->faults[i];
+        if (i < options->profile_fault_count && strcspn(other, "=") == len &&
+            strncmp(other, value, len) == 0)
+            continue;
+        options->faults[kept++] = other;
+    }
+    options->profile_fault_count -= options->fault_count - kept;
+    options->fault_count = kept;
+    return add_fault(options, value);
 }
 
 static bool set_script(struct options *options, const char *value)
@@ -313,7 +330,8 @@ static bool set_profile(struct options *options, const char *value)
     for (size_t i = 0; i < PROFILE_TIMES_MAX && profile->solve_times[i] != NULL; i++)
         is_set = is_set && set_solve_time(options, profile->solve_times[i]);
     for (size_t i = 0; i < PROFILE_FAULTS_MAX && profile->faults[i] != NULL; i++)
-        is_set = is_set && set_fault(options, profile->faults[i]);
+        is_set = is_set && add_fault(options, profile->faults[i]);
+    options->profile_fault_count = options->fault_count;
     return is_set;
 }
 

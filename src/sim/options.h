@@ -64,6 +64,7 @@ struct options {
     uint64_t pingback_timeout_ms;
     const char *faults[OPTIONS_FAULTS_MAX]; /* NAME=P[,VALUE], parsed by the faults module */
     size_t fault_count;
+    size_t profile_fault_count; /* the first of them, which are the profile's or before it */
     const char *script; /* JSON text or a file's name, or NULL */
     uint64_t ledger_max;
     uint64_t tasks_max;

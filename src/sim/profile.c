@@ -11,7 +11,8 @@ static const struct profile profiles[] = {
      .price = "0",
      .busy_code = "ERROR_ZERO_BALANCE",
      .solve_times = {"tail:15s", "post=uniform:300ms-1s", "base64=uniform:300ms-1s",
-                     "turnstile=tail:10s", "userrecaptcha=tail:20s", "geetest=tail:10s"},
+                     "turnstile=tail:10s", "userrecaptcha=tail:20s", "geetest=tail:10s",
+                     "geetest_v4=tail:10s"},
      .faults = {"task-error=0.02,ERROR_CAPTCHA_UNSOLVABLE"}},
     {.name = "2captcha", /* paid by the solve, people read */
      .price = "0.001",
