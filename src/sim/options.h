@@ -65,7 +65,7 @@ struct options {
     const char *faults[OPTIONS_FAULTS_MAX]; /* NAME=P[,VALUE], parsed by the faults module */
     size_t fault_count;
     size_t profile_fault_count; /* the first of them, which are the profile's or before it */
-    const char *script; /* JSON text or a file's name, or NULL */
+    const char *script;         /* JSON text or a file's name, or NULL */
     uint64_t ledger_max;
     uint64_t tasks_max;
     uint64_t connections_max;
