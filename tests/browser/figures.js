@@ -93,6 +93,8 @@ test('nobody is asked while the page cannot be seen', () => visit(gate.url, {}, 
 const NODE = { name: 'left', number: 3, state: 'alive', self: true, silent_for: 0.4, lease_left: 7.6, demand: 12, share: 8, config_differs: [] };
 const NODES = {
   enabled: true, joined: true, leased: true, lease: 10, lease_left: 7.6, slots_plan: 10, total: 2, next: null,
+  adopted: [{ name: 'right', by: 'left', number: 2, rows: 4, at: new Date(Date.now() - 300e3).toISOString() },
+    { name: 'left', by: 'right', number: 1, rows: 1, at: new Date(Date.now() - 7200e3).toISOString() }],
   nodes: [NODE, { ...NODE, name: 'right', number: 4, self: false, state: 'dead', lease_left: 0, demand: 2, share: 2 }],
 };
 
@@ -117,6 +119,7 @@ test('the gateways of a cluster are shown, and what is the matter with them', ()
   await sees(page, '#nodes', /left \(this one\)\s+alive\s+0.4 s\s+7.6 s\s+12\s+8\s+right\s+dead/);
   await sees(page, '#nodes-count', /1 of 2 alive, 10 slots for all/);
   await sees(page, '#nodes-sum', /1,?200 requests, 900 free, 290 paid for; 3 waiting now/);
+  await sees(page, '#nodes-adopted', /left went on with 4 rows of right 5 min ago; right went on with 1 row of left 2 h ago/);
   await sees(page, '#tile-cluster', /1 gateway\s+dead: right/);
   await sees(page, '#verdict', /dead in the cluster: right/i);
   await page.unroute('**/v1/nodes*');
@@ -132,6 +135,18 @@ test('the gateways of a cluster are shown, and what is the matter with them', ()
   await page.locator('#tile-cluster').waitFor({ state: 'hidden', timeout: SEEN_MS });
   await page.unroute('**/v1/stats?scope=cluster');
   await sees(page, '#saved-title', /Saved today \(UTC\)/);
+}));
+
+test('a load balancer whose gateways answer in turn is told', () => visit(gate.url, {
+  before: async (page) => {
+    await page.route('**/v1/nodes*', (route) => route.fulfill({ json: NODES }));
+    await page.route('**/v1/stats?scope=cluster', (route) => route.fulfill({ json: BOOKS }));
+    await page.route('**/v1/flights?*', (route) => route.fulfill({ json: { node: 'right', flights: [], total: 0, next: null } }));
+  },
+}, async (page) => {
+  await sees(page, '#about', /^gateways in turn at 127\.0\.0\.1:\d+ \(left, right\): open one by its own address/);
+  await page.unroute('**/v1/flights?*');
+  await sees(page, '#about', /^gateway left at 127\.0\.0\.1/);
 }));
 
 test('budgets are shown where there are some', () => visit(gate.url, {

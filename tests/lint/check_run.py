@@ -158,25 +158,27 @@ def check_nodes(report):
     run = Run("--nodes", "2", "--store", "redis", SOLVEGATE_LISTEN="127.0.0.1:0")
     address = run.wait_for(r"^solvegate +(http://\S+)$")
     kill = run.wait_for(r"^kill one +(kill -9 \d+)$") if address else None
-    back = run.wait_for(r"^bring back +(sh \S+)$") if kill else None
-    look = run.wait_for(r"^then look +(\S.*)$") if back else None
+    look = run.wait_for(r"^then look +(\S.*)$") if kill else None
+    back = run.wait_for(r"^bring back +(sh \S+)$") if look else None
     shown, answers, again = "", [], None
-    if look:
+    if back:
         for word in ("one", "two"):
             body = json.dumps({"method": "turnstile", "sitekey": word, "pageurl": "https://example.com/", "wait": 30})
             answers.append(paste(f"curl -s {address.group(1)}/v1/solves -d '{body}'").stdout)
             paste(kill.group(1))
-        # It runs until ./dev is told to stop, like the others.
-        process = subprocess.Popen(["sh", "-c", back.group(1)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        process = subprocess.Popen(["sh", "-c", back.group(1)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
         again = process.stdout.readline()
         shown = paste(f"cd '{ROOT}' && {look.group(1)}").stdout
     code, left = run.stop(signal.SIGINT)
     said = run.said()
+    if back:
+        process.communicate()
+        left += [] if process.returncode == 0 else [f"what was brought back ended with {process.returncode}"]
     if any("is not installed" in line or "has no store" in line for line in said):
         report.case("--nodes says what is missing", [])
         return
     is_good = (code, left) == (130, []) and all("SIM_" in answer for answer in answers) and shown.count("\n") == 3 and \
-        "http" in (again or "") and shown.count("alive") == 2
+        "http" in (again or "") and shown.count("alive") == 2 and all(any(line.startswith(f"{name} | time=") for line in said) for name in "ab")
     report.case("--nodes 2 starts two gateways behind nginx, of which one can be killed and brought back, and leaves nothing behind",
                 [] if is_good else [f"{code} {left} {answers} {again} {shown}"] + said)
     wide = [line for line in run.out if len(line.rstrip()) > 80]

@@ -54,6 +54,6 @@ const api = {
       entries.push(...page[name]);
       after = page.next;
     } while (after && entries.length < most);
-    return { entries, total: page.total };
+    return { entries, total: page.total, node: page.node };
   },
 };

@@ -2,6 +2,7 @@
 // The loop: looks every two seconds while somebody can see the page, and says so when nobody answers.
 
 const INTERVAL_MS = 2000;
+const ANSWERING_LOOKS = 8;
 
 let timer = 0;
 let isLooking = false;
@@ -9,6 +10,7 @@ let isLocked = false; // until somebody gives a key
 let isWanted = false; // a look that was asked for while another was under way
 let lastGood = null;
 let newestLetter = null;
+let answering = []; // who answered the last looks, the latest first
 
 /** The statistics first and alone: without a key there is no point in asking for more. */
 async function fetchAll() {
@@ -23,8 +25,18 @@ async function fetchAll() {
   return { stats, readiness, flights, letters, pools, nodes, books, newest: newestLetter };
 }
 
+/** Behind a load balancer each call may be answered by another gateway, and the figures of one look by several. */
+function showAbout({ service }, nodes, flights) {
+  const self = nodes.nodes.find((one) => one.self);
+  answering = [self && self.name, flights.node, ...answering].slice(0, 2 * ANSWERING_LOOKS);
+  const names = [...new Set(answering)].filter(Boolean).sort();
+  const who = self ? `gateway ${self.name} at ` : '';
+  setText(byId('about'), names.length > 1
+    ? `gateways in turn at ${location.host} (${names.join(', ')}): open one by its own address for figures of one`
+    : `${who}${location.host}, version ${service.version}, up ${duration(service.uptime)}`);
+}
+
 function showAll(seen) {
-  const { service } = seen.stats;
   lastGood = new Date();
   showMode('figures');
   showHealth(seen);
@@ -40,8 +52,7 @@ function showAll(seen) {
   showNodes(seen.nodes, seen.books);
   showShadow(seen.stats);
   showDays(seen.stats);
-  const self = seen.nodes.nodes.find((one) => one.self);
-  setText(byId('about'), `${self ? `gateway ${self.name} at ` : ''}${location.host}, version ${service.version}, up ${duration(service.uptime)}`);
+  showAbout(seen.stats, seen.nodes, seen.flights);
   setText(byId('updated'), clock(lastGood));
 }
 

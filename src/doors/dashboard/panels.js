@@ -136,12 +136,21 @@ function sumOfAll({ today, now }) {
   return `All of them today: ${parts.join(', ')}; ${count(now.waiting)} waiting now`;
 }
 
+const ADOPTED_SHOWN = 3;
+
+/** Who went on for whom, the newest first. */
+function lastAdopted(adopted) {
+  return adopted.slice(0, ADOPTED_SHOWN)
+    .map((one) => `${one.by} went on with ${plural(one.rows, 'row')} of ${one.name} ${duration(secondsSince(one.at))} ago`).join('; ');
+}
+
 /** The gateways that share the store, as the one that answers sees them. */
 function showNodes(cluster, books) {
   setHidden(byId('nodes-panel'), !cluster.enabled);
   const alive = cluster.nodes.filter((one) => one.state === 'alive').length;
   setText(byId('nodes-count'), `${count(alive)} of ${count(cluster.nodes.length)} alive, ${plural(cluster.slots_plan, 'slot')} for all`);
   setText(byId('nodes-sum'), books ? sumOfAll(books) : '');
+  setText(byId('nodes-adopted'), lastAdopted(cluster.adopted || [])); // a gateway of an older version may answer
   syncRows(byId('nodes'), cluster.nodes, (one) => one.number, () => makeCells(NODE_CELLS), (row, one) => fillCells(row, [
     one.self ? `${one.name} (this one)` : one.name, one.state, duration(one.silent_for), duration(one.lease_left), count(one.demand), count(one.share),
   ]));
