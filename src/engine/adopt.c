@@ -1,5 +1,6 @@
 #include "engine/adopt.h"
 
+#include "engine/divide.h"
 #include "engine/lease.h"
 #include "engine/recover.h"
 
@@ -101,6 +102,8 @@ bool adopt_has_work(const struct engine *engine)
 
 void adopt_work(struct engine *engine)
 {
-    if (adopt_has_work(engine) && recovery_go_on(engine, engine->options.step_batch))
-        engine->adopting = 0;
+    if (!adopt_has_work(engine) || !recovery_go_on(engine, engine->options.step_batch))
+        return;
+    divide_take_over(engine, engine->adopting);
+    engine->adopting = 0;
 }

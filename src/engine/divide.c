@@ -12,6 +12,7 @@
 /* What a node had that is no member any more: its tasks are at the vendor, and whoever adopts them may
  * not have told yet. */
 struct departed {
+    node_id id;
     uint32_t held;
     uint64_t until_ms;
 };
@@ -63,11 +64,22 @@ static void note_departed(struct engine *engine, const struct beat *beat)
             next++;
         const bool is_there = next < beat->member_count && beat->members[next].id == before->id;
         if (is_there || before->is_self || before->demand.held == 0 ||
-            engine->departed_count == ENGINE_NODES)
+            before->id == engine->taken_over || engine->departed_count == ENGINE_NODES)
             continue;
-        engine->departed[engine->departed_count++] = (struct departed){
-            .held = before->demand.held, .until_ms = engine->now_ms + departed_ms(engine, before)};
+        engine->departed[engine->departed_count++] =
+            (struct departed){.id = before->id,
+                              .held = before->demand.held,
+                              .until_ms = engine->now_ms + departed_ms(engine, before)};
     }
+}
+
+/* The tasks that it had use slots of ours from now on. A gateway that is back at once is not counted twice. */
+void divide_take_over(struct engine *engine, node_id id)
+{
+    engine->taken_over = id;
+    for (uint16_t i = 0; i < engine->departed_count; i++)
+        if (engine->departed[i].id == id)
+            engine->departed[i].until_ms = engine->now_ms;
 }
 
 void divide_on_beat(struct engine *engine, const struct beat *beat)

@@ -10,6 +10,9 @@ void divide_close(struct engine *engine);
 /* Takes over the table of members that came with a beat. */
 void divide_on_beat(struct engine *engine, const struct beat *beat);
 
+/* The rows of this node are ours, and so are the slots that its tasks use. */
+void divide_take_over(struct engine *engine, node_id id);
+
 /* The slots of the plan that are this node's, as far as is known. */
 void divide_slots(struct engine *engine);
 

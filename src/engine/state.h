@@ -432,6 +432,7 @@ struct engine {
     uint64_t *moved_ms;        /* owned: when each member's beat was last seen to move */
     struct departed *departed; /* owned: nodes that were members */
     uint16_t departed_count;
+    node_id taken_over; /* the last one whose rows became ours */
     uint16_t member_count;
     node_id adopting;                    /* the node whose rows were asked for, or 0 */
     bool is_fenced;                      /* another node adopted this one */

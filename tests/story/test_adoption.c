@@ -141,6 +141,57 @@ static void a_paid_task_is_polled_and_answered_by_the_same_id(void **state)
     assert_int_equal(stats_of(w)->requests, 1);
 }
 
+static struct member holding(struct member member, uint32_t held)
+{
+    member.demand = (struct demand){.slots = 9, .held = held};
+    return member;
+}
+
+/* Ann's task is at the vendor; of four slots the dead one held two. */
+static struct world *world_with_slots(void)
+{
+    struct engine_options options = world_options();
+    options.slots = 4;
+    struct world *w = leased_world(&options);
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .is_told = true);
+    won(w, "f1");
+    accepted(w, "a1", "T1");
+    dies(w, "K", "f1");
+    members(w, holding(me(), 2), holding(it_left(), 2));
+    skip_lines(w);
+    return w;
+}
+
+/* Its task has a slot of ours from then on; a gateway that is back at once is no third one. */
+static void what_the_dead_one_held_is_free_when_its_tasks_are_ours(void **state)
+{
+    (void)state;
+    struct world *w = world_with_slots();
+    (void)adopted(w, 1);
+    members(w, holding(me(), 4));
+    assert_int_equal(gauges_of(w).slots_used, 1);
+    assert_int_equal(gauges_of(w).slots_limit, 4);
+    const struct member back = {.id = DEAD_NODE + 2, .beat = 1};
+    members(w, holding(me(), 4), holding(back, 2));
+    assert_int_equal(gauges_of(w).slots_limit, 2);
+    skip_lines(w);
+}
+
+/* While its rows are on their way nobody knows what its tasks use. */
+static void what_the_dead_one_held_stays_taken_until_all_its_rows_are_here(void **state)
+{
+    (void)state;
+    struct world *w = world_with_slots();
+    adopted_all_but_claims(w);
+    members(w, holding(me(), 4));
+    assert_int_equal(gauges_of(w).slots_limit, 2);
+    adopted_at_last(w);
+    members(w, holding(me(), 4));
+    assert_int_equal(gauges_of(w).slots_limit, 4);
+    skip_lines(w);
+}
+
 static void rows_may_come_in_parts_however_small(void **state)
 {
     (void)state;
@@ -522,6 +573,8 @@ int main(void)
         STORY(another_that_was_faster_is_left_alone),
         STORY(without_room_for_as_much_again_nobody_is_adopted),
         STORY(a_paid_task_is_polled_and_answered_by_the_same_id),
+        STORY(what_the_dead_one_held_is_free_when_its_tasks_are_ours),
+        STORY(what_the_dead_one_held_stays_taken_until_all_its_rows_are_here),
         STORY(rows_may_come_in_parts_however_small),
         STORY(new_requests_for_the_key_join_the_adopted_flight),
         STORY(whoever_followed_it_waits_for_it_as_for_our_own),
