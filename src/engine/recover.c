@@ -283,9 +283,12 @@ static void drop_idempotency(struct engine *engine, const struct idempotency_row
     journal_idempotency_over(engine, &gone);
 }
 
-/* An adopted request is in this node's books as well, so that they balance. */
+/* An adopted request that still waits is in this node's books as well, so that they balance. One that has ended is in
+ * those of the dead one, but for the last second before a crash. */
 static void count_adopted(struct engine *engine, const struct request *request)
 {
+    if (request->flight == NULL)
+        return;
     COUNT(engine, requests);
     COUNT(engine, requests_adopted);
     TALLY(engine, request, requests);
@@ -309,15 +312,17 @@ static void restore_request(struct engine *engine, const struct request_row *row
         request->type = restored->flight->type;
     else if (solution != NULL)
         request->type = solution->type;
+    request->is_booked = recovery->is_adoption;
     if (solution != NULL)
         give(engine, request, solution);
     else if (row->state == REQUEST_FAILED)
         fail(engine, request, row->class, row->code);
     else if (restored != NULL && restored->is_over)
         fail(engine, request, restored->class, restored->code);
-    else if (restored != NULL && restored->flight != NULL)
+    else if (restored != NULL && restored->flight != NULL) {
+        request->is_booked = false;
         request_join(request, engine, restored->flight, row->source);
-    else {
+    } else {
         request_free(engine, request);
         return;
     }

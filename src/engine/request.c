@@ -417,13 +417,20 @@ static void count_source(struct engine *engine, const struct request *request)
                  engine->options.price_micro[request->type]);
 }
 
+static void count_failed(struct engine *engine, const struct request *request)
+{
+    COUNT(engine, failed);
+    TALLY(engine, request, failed);
+}
+
 void request_solved(struct engine *engine, struct request *request, struct solution *solution)
 {
     (void)leave(engine, request);
     request->state = REQUEST_SOLVED;
     request->solution = solution_ref(solution);
     request->attempts = solution->attempts;
-    count_source(engine, request);
+    if (!request->is_booked)
+        count_source(engine, request);
     TRACE(engine, "request solved, source %s", source_name(request->source));
     const uint64_t at_least_ms = engine->now_ms + SOLUTION_KEEP_MS;
     settle(engine, request,
@@ -440,8 +447,8 @@ void request_failed(struct engine *engine, struct request *request, enum error_c
     request->error_class = class;
     request->error = blob_ref(error);
     request->retry_after_ms = retry_after_ms;
-    COUNT(engine, failed);
-    TALLY(engine, request, failed);
+    if (!request->is_booked)
+        count_failed(engine, request);
     TRACE(engine, "request failed, %s", error->data);
     if (request->is_journaled)
         journal_request(engine, request);

@@ -69,7 +69,8 @@ struct request {
     bool is_finished : 1; /* final, and no notice is due: in a finished list of its client */
     bool is_read : 1;     /* its final state was told to somebody */
     bool is_reported : 1;
-    bool is_fresh : 1; /* asked for while its flight was being claimed (placed.h) */
+    bool is_fresh : 1;  /* asked for while its flight was being claimed (placed.h) */
+    bool is_booked : 1; /* its end is in the books of the node that it was adopted from */
 };
 
 /* A caller held at a door. */

@@ -373,6 +373,31 @@ static void a_solution_that_it_had_answers_by_the_same_id(void **state)
               "[  6001] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1\n");
 }
 
+static void what_it_had_answered_is_in_its_books_only(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .is_told = true);
+    ask(w, "bob", .key = "L", .is_told = true);
+    won(w, "f1");
+    won(w, "f2");
+    rejected(w, "a2", CLASS_CALLER, "ERROR_WRONG_CAPTCHA_ID");
+    solve(w, "a1", "T1", "TOKEN");
+    dies(w, NULL, NULL);
+    members(w, me(), it_left());
+    (void)adopted(w, 99);
+    skip_lines(w);
+    look(w, "worker", "r1", 0);
+    look(w, "worker", "r2", 0);
+    expect(w, "[  6001] answer worker r1 solved \"TOKEN\" source api attempts 1\n"
+              "[  6001] answer worker r2 failed ERROR_WRONG_CAPTCHA_ID (caller) attempts 1\n");
+    assert_int_equal(stats_of(w)->requests_adopted, 0);
+    assert_int_equal(stats_of(w)->requests, 0);
+    assert_int_equal(stats_of(w)->answered_api + stats_of(w)->failed, 0);
+    assert_int_equal(engine_tally(w->engine, 0, 0, TYPE_RECAPTCHA_V2)->answered, 0);
+}
+
 /* The second attempt comes then, and not before. */
 static void expect_resend_in(struct world *w, uint32_t in_ms)
 {
@@ -585,6 +610,7 @@ int main(void)
         STORY(one_that_waited_for_our_idempotency_key_goes_on_as_our_flight),
         STORY(one_that_waited_for_our_idempotency_key_gets_our_solution),
         STORY(a_solution_that_it_had_answers_by_the_same_id),
+        STORY(what_it_had_answered_is_in_its_books_only),
         STORY(a_submit_that_may_be_paid_for_is_waited_for_from_the_adoption_on),
         STORY(a_crash_of_the_adopter_does_not_shorten_that_wait),
         STORY(nor_does_one_before_it_has_heard_of_any_row),
