@@ -40,6 +40,7 @@ def sources(who):
     parts = [path for path in found if not os.path.basename(path).startswith(("test_", "audit"))]
     # The worlds of the engine start from the program's defaults, and share what is in tests itself.
     parts += [] if kind == "unit" else ["src/config/config_table.c", "src/config/config_fields.c", *sorted(glob.glob("tests/*.c"))]
+    parts += ["src/proto/books.c"] if kind == "cluster" else []
     own = {"unit": [f"tests/unit/test_{name}.c", "tests/unit/seed.c"], "story": [f"tests/story/test_{name}.c"], "sim": [], "cluster": []}
     return parts + own[kind]
 

@@ -284,4 +284,5 @@ void check_at_the_end(struct cluster *c)
     /* Every fact was heard. */
     CHECK(c, c->store.inbox_count == 0);
     check_units_are_back(c);
+    check_books(c);
 }

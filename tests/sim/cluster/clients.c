@@ -108,6 +108,7 @@ static void ask(struct cluster *c, uint32_t place)
                            .incarnation = c->nodes[node].incarnation,
                            .subject = (uint32_t)(caller - 1)});
     c->nodes[node].asked++;
+    c->asked++;
     tell(c, "need %u asks n%u for %u (key %llu)%s", place, node, need->key,
          (unsigned long long)need->idempotency, need->reuse == REUSE_SHARED ? "" : " alone");
     node_step(c, node, &event);

@@ -168,6 +168,7 @@ struct entry {
     uint64_t forget;
     struct draw draw;
     uint64_t at_ms;
+    uint64_t asked; /* by then at this node */
 };
 
 /* Rows and claims on their way to the node that adopted them. */
@@ -213,6 +214,8 @@ struct node {
     struct action *waiting; /* owned: actions that wait for records */
     size_t waiting_count, waiting_room;
     uint64_t asked, accepted;             /* in this incarnation */
+    uint64_t asked_written;               /* of these, with the books in the store */
+    struct stats closed;                  /* its books when it wrote the last page */
     bool is_cut_off;                      /* it noticed that the store is away */
     uint64_t cut_until_ms;                /* it does not reach the store */
     uint64_t paused_until_ms;             /* the process does not run */
@@ -277,6 +280,7 @@ struct cluster {
     struct plan plan;
     struct rand rand, pulse_rand, find_rand, drain_rand, letter_rand, forget_rand, sight_rand,
         clock_rand, roll_rand;
+    uint64_t asked, asked_unwritten, accepted; /* of all nodes; in no books; as engines were told */
     uint64_t letter_strength; /* of a thousand failures that somebody orders something about */
     uint64_t now_ms, order, steps;
     bool is_traced, is_healing;
@@ -406,6 +410,17 @@ void check_budget(struct cluster *c, const struct submit *submit);
 void check_units_are_back(struct cluster *c);
 /* The day, counted since 1970. */
 int64_t today(const struct cluster *c);
+
+/* ---- books ---------------------------------------------------------------------------------------- */
+
+/* The pages of a node are its own again when it starts again. */
+void books_keep(struct cluster *c, uint32_t node);
+/* False: what has happened since is written first. */
+bool books_are_closed(struct cluster *c, uint32_t node);
+void books_note_written(struct cluster *c, uint32_t node, uint64_t asked);
+/* What is not in the store by now is in nobody's books. */
+void books_note_end(struct cluster *c, uint32_t node);
+void check_books(struct cluster *c);
 
 /* ---- the inbox ------------------------------------------------------------------------------------ */
 

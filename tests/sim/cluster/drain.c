@@ -78,7 +78,8 @@ void drain_happens(struct cluster *c, const struct moment *moment)
 {
     if (is_written(c, moment->node))
         give_back_units(c, moment->node);
-    if (!is_written(c, moment->node) && moment->number < LOOKS_MOST) {
+    const bool is_closed = is_written(c, moment->node) && books_are_closed(c, moment->node);
+    if (!is_closed && moment->number < LOOKS_MOST) {
         at(c, LOOK_AGAIN_MS, moment_of(c, moment->node, moment->number + 1));
         return;
     }

@@ -28,7 +28,7 @@ static void append(struct cluster *c, struct node *node, const struct action *ta
 {
     node->queue = room_for(node->queue, node->queue_count, &node->queue_room, sizeof *node->queue);
     struct entry *entry = &node->queue[node->queue_count++];
-    *entry = (struct entry){.kind = take_action->kind, .at_ms = c->now_ms};
+    *entry = (struct entry){.kind = take_action->kind, .at_ms = c->now_ms, .asked = node->asked};
     if (take_action->kind == ACTION_JOURNAL) {
         entry->seq = take_action->after;
         entry->record = take_action->record;
@@ -427,13 +427,15 @@ static void start_run(struct cluster *c, uint32_t place)
         c->store.runs[node->run].member.demand.pools = 0;
         store_adopt(c, before, node->run);
     }
+    books_keep(c, place);
     options.clients = &c->plan.client;
     options.pools = &c->plan.pool;
     options.pool_count = c->plan.pool.size > 0;
     options.node = (uint16_t)(node->run % ENGINE_NODES);
     options.secret[0] = rand_u64(&c->rand);
     node->durable = 0;
-    node->asked = node->accepted = 0;
+    node->asked = node->accepted = node->asked_written = 0;
+    node->closed = (struct stats){0};
     node->is_cut_off = node->has_stopped = node->has_untold = false;
     node->engine = engine_new(&options, node_clock_ms(c, place, c->now_ms), node_wall_ms(c, place));
     if (c->is_traced)
@@ -505,6 +507,7 @@ void node_fence(struct cluster *c, uint32_t place)
     drop_verdicts(node);
     parcel_close(&node->parcel);
     engine_free(node->engine);
+    books_note_end(c, place);
     start_run(c, place);
 }
 
@@ -524,6 +527,7 @@ void node_crash(struct cluster *c, uint32_t place)
 void node_end(struct cluster *c, uint32_t place)
 {
     clients_on_crash(c, place);
+    books_note_end(c, place);
     node_unsettle(c);
     node_close(&c->nodes[place]);
     c->nodes[place].engine = NULL;

@@ -497,6 +497,13 @@ static void add_drawn(struct cluster *c, uint32_t place, const struct draw *draw
     budget_apply(c, place, draw, &verdict->drawn);
 }
 
+static void apply_entry(struct cluster *c, uint32_t place, const struct entry *entry)
+{
+    apply_record(c, c->nodes[place].run, &entry->record);
+    if (entry->record.kind == RECORD_DAY)
+        books_note_written(c, place, entry->asked);
+}
+
 /* A batch that is sent again because its reply was lost changes nothing: meanwhile others may have taken
  * or dropped what it wrote. Only its claims are looked up again. */
 bool store_apply(struct cluster *c, uint32_t place)
@@ -518,7 +525,7 @@ bool store_apply(struct cluster *c, uint32_t place)
         else if (entry->kind == ACTION_RELEASE && !is_repeat)
             apply_release(c, node->run, &entry->release);
         else if (entry->kind == ACTION_JOURNAL && !is_repeat)
-            apply_record(c, node->run, &entry->record);
+            apply_entry(c, place, entry);
         else if (entry->kind == ACTION_TELL && !is_repeat)
             inbox_put(c, node->run, &entry->fact);
         else if (entry->kind == ACTION_FORGET && !is_repeat)

@@ -195,6 +195,7 @@ static void on_submitted(struct cluster *c, const struct moment *moment)
         name_task(submit, result);
         submit->is_id_told = true;
         c->nodes[moment->node].accepted++;
+        c->accepted++;
     } else if (result->outcome != OUTCOME_AMBIGUOUS) {
         submit->is_ended = true;
     }
