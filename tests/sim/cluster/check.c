@@ -111,8 +111,9 @@ static void check_same(struct cluster *c, uint32_t place, uint32_t token, bool i
         /* Either is over: it was solved anew, or this is somebody who comes back late for its own. */
         const bool is_old = c->tokens[other->token].expires_ms < c->now_ms + margin_ms(c) ||
                             c->tokens[token].expires_ms < c->now_ms + margin_ms(c);
-        /* Who follows another's flight has no row for its key, so it is free for a moment when the store has lost all. */
-        const bool is_lost = c->losses > 0 && need->is_picky && need->reuse == REUSE_SHARED;
+        /* A follower's key is free for a moment when the store has lost all, and when it fails because it may not claim
+         * before its deadline, though who repeated its key was answered elsewhere. */
+        const bool is_lost = c->losses > 0 && need->reuse == REUSE_SHARED;
         CHECK(c, is_old || c->tokens[other->token].is_unsafe || is_unsafe || is_doubted || is_lost);
     }
 }

@@ -64,8 +64,10 @@ static void give_back_units(struct cluster *c, uint32_t place)
 static void end_in_order(struct cluster *c, uint32_t place)
 {
     struct run *run = &c->store.runs[c->nodes[place].run];
-    if (run->is_gone)
+    if (run->is_gone) {
+        c->crashes++;
         return;
+    }
     tell(c, is_written(c, place) ? "n%u leaves" : "n%u ends without the store", place);
     run->member.is_leaving = is_written(c, place);
     if (run->member.is_leaving)
