@@ -90,9 +90,8 @@ void look_errand_take(struct engine *engine, const struct errand *errand)
     struct fact *fact = errand_push(engine, FACT_REPLY);
     fact->errand = *errand;
     fact->errand.to = errand->from;
+    /* Whoever asked may be gone when the reply comes, so nobody has read it. */
     fill_sighting(engine, fact, &answer);
-    if (answer.state == REQUEST_SOLVED || answer.state == REQUEST_FAILED)
-        request_mark_read(engine, request);
 }
 
 void look_errand_on_reply(struct engine *engine, const struct fact *fact)

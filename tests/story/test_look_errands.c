@@ -432,6 +432,27 @@ static void another_clients_request_is_not_told(void **state)
               "[  6000] forget 7\n");
 }
 
+/* Whoever asked there may have been answered meanwhile, or be gone: the solution, which is stale on arrival, is kept as
+ * long as any that nobody has read. */
+static void what_another_node_was_told_nobody_has_read(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    for (int type = 0; type < TYPE_COUNT; type++)
+        options.ttl_ms[type] = 5000;
+    struct world *w = world_of_three(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    won(w, "f1");
+    solve(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    sent_as(w, 5, 0, world_request(w, "r1"));
+    pass(w, 25000);
+    look(w, "worker", "r1", 0);
+    expect(w, "[  6000] tell n2: accepted, solved \"TOKEN\" source api\n"
+              "[  6000] forget 5\n"
+              "[ 31000] answer worker r1 solved \"TOKEN\" source api attempts 1\n");
+}
+
 static void one_that_comes_back_is_unknown(void **state)
 {
     (void)state;
@@ -471,6 +492,7 @@ int main(void)
         STORY(another_node_is_told_what_a_look_here_would_be_told),
         STORY(a_hit_writes_nothing),
         STORY(another_clients_request_is_not_told),
+        STORY(what_another_node_was_told_nobody_has_read),
         STORY(one_that_comes_back_is_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
