@@ -3,6 +3,7 @@
 #include "cli/remote_key.h"
 #include "cli/show.h"
 #include "cli/top_feed.h"
+#include "cli/top_lines.h"
 #include "cli/watch.h"
 
 #include <inttypes.h>
@@ -13,8 +14,11 @@
 #define BAR_COLUMNS 30
 #define ERRORS_SHOWN 4
 #define FLIGHTS_SHOWN 10
+/* Lines of the screen for flights, and half of them where there are few. */
 #define FLIGHTS_KEPT 5
+#define FEW_LINES 30
 #define LINE_MAX_BYTES 1024
+#define STEP_WORDS "second minute"
 
 struct top {
     struct top_feed feed;
@@ -200,8 +204,12 @@ static double seconds_since(const char *text)
     return seconds < 0 ? 0 : seconds;
 }
 
-/* Returns the number of lines it added. */
-static size_t add_errors(const struct top *top, struct buf *out, unsigned width)
+static bool is_small(struct term_size size)
+{
+    return size.lines > 0 && size.lines <= FEW_LINES;
+}
+
+static void add_errors(const struct top *top, struct buf *out, struct term_size size)
 {
     static const struct grid_column columns[] = {
         {.title = "AGO", .is_right = true},
@@ -212,13 +220,13 @@ static size_t add_errors(const struct top *top, struct buf *out, unsigned width)
         {.title = "RECENT ERRORS", .is_shrinking = true},
     };
     yyjson_val *const letters = yyjson_obj_get(yyjson_doc_get_root(top->feed.letters), "letters");
+    const size_t most = is_small(size) ? ERRORS_SHOWN / 2 : ERRORS_SHOWN;
     struct grid grid;
     yyjson_arr_iter iter;
     size_t count = 0;
     grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
     (void)yyjson_arr_iter_init(letters, &iter);
-    for (yyjson_val *one; count < ERRORS_SHOWN && (one = yyjson_arr_iter_next(&iter)) != NULL;
-         count++) {
+    for (yyjson_val *one; count < most && (one = yyjson_arr_iter_next(&iter)) != NULL; count++) {
         grid_add_seconds(&grid, seconds_since(show_text(one, "created")));
         grid_add(&grid, show_text(one, "id"));
         grid_add(&grid, show_text(one, "client"));
@@ -228,27 +236,33 @@ static size_t add_errors(const struct top *top, struct buf *out, unsigned width)
     }
     buf_add_char(out, '\n');
     if (count > 0)
-        grid_write(&grid, out, width, SIZE_MAX);
+        grid_write(&grid, out, size.columns, SIZE_MAX);
     else
-        add_line(out, width, STYLE_PLAIN, "no dead letters: no recent errors");
+        add_line(out, size.columns, STYLE_PLAIN, "no dead letters: no recent errors");
     grid_close(&grid);
-    return count + 2;
 }
 
 /* ---- lines over time --------------------------------------------------------------------- */
 
-/* Leaves the table of flights a few lines on the screen: its titles and the oldest ones. */
+/* How many lines the table of flights keeps: its titles and the oldest ones. */
+static size_t kept_for_flights(const struct top *top, struct term_size size)
+{
+    const size_t all = top->feed.flights.count == 0 ? 0 : top->feed.flights.count + 1;
+    const size_t most = is_small(size) ? FLIGHTS_KEPT / 2 + 1 : FLIGHTS_KEPT;
+    return all < most ? all : most;
+}
+
 static void add_lines(const struct top *top, struct buf *out, struct term_size size, size_t used)
 {
-    const struct top_lines *const lines = &top->feed.lines;
-    const size_t wanted = top_lines_count(lines, size.columns);
-    const size_t kept = used + 1 + FLIGHTS_KEPT;
+    const struct top_series *const series = &top->feed.series;
+    const size_t wanted = top_lines_count(series, size.columns);
+    const size_t kept = used + 1 + kept_for_flights(top, size);
     const size_t room = size.lines == 0 ? wanted : size.lines > kept ? size.lines - kept : 0;
     struct buf text;
     struct buf line;
-    buf_init(&text, (size_t)(TOP_LINES + 1) * LINE_MAX_BYTES);
+    buf_init(&text, (size_t)TOP_LINES_MAX * LINE_MAX_BYTES);
     buf_init(&line, LINE_MAX_BYTES);
-    top_lines_write(lines, &text, size.columns, wanted < room ? wanted : room);
+    top_lines_write(series, &text, size.columns, wanted < room ? wanted : room);
     struct slice rest = buf_slice(&text);
     while (rest.len > 0) {
         buf_add(&line, slice_take(&rest, '\n'));
@@ -289,8 +303,9 @@ static void write_view(void *context, struct buf *out, struct term_size size)
     add_health(out, size.columns, now, &line);
     buf_add_char(out, '\n');
     add_rate_table(top, out, size.columns, root);
-    (void)add_errors(top, out, size.columns);
-    buf_add_char(out, '\n');
+    add_errors(top, out, size);
+    if (!is_small(size)) /* what follows has a title of its own */
+        buf_add_char(out, '\n');
     add_lines(top, out, size, count_lines(out) + 1);
     const size_t used = count_lines(out) + 1;
     const size_t room = size.lines == 0 ? FLIGHTS_SHOWN : size.lines > used ? size.lines - used : 0;
@@ -307,7 +322,36 @@ static int update(void *context, bool is_first)
     return top_feed_update(&top->feed, &command_top, is_first);
 }
 
-static const struct cli_flag flags[] = {WATCH_FLAGS, REMOTE_FLAGS, {.name = NULL}};
+/* Seconds or minutes. */
+static bool press(void *context, int key)
+{
+    struct top *top = context;
+    if (key != 'm' && key != 'M')
+        return false;
+    top_series_set_step(&top->feed.series, !top->feed.series.is_by_minute);
+    return true;
+}
+
+static const struct cli_flag flags[] = {
+    {.name = "step",
+     .value_name = "NAME",
+     .words = STEP_WORDS,
+     .help = "what the bars show: the last minute by the second, or the last 24 hours by the "
+             "minute (second)"},
+    WATCH_FLAGS,
+    REMOTE_FLAGS,
+    {.name = NULL}};
+
+static enum cli_result take_flag(const struct command *command, struct top *top,
+                                 const struct cli_arg *arg)
+{
+    if (!cli_is_flag(arg, "step"))
+        return watch_take_flag(command, &top->watch, arg);
+    if (!cli_has_word(STEP_WORDS, arg->value))
+        return cli_wrong_word(command, "step", arg->value, STEP_WORDS);
+    top_series_set_step(&top->feed.series, strcmp(arg->value, "minute") == 0);
+    return CLI_ARG;
+}
 
 static enum cli_result read_args(struct cli_args *args, struct top *top)
 {
@@ -317,7 +361,7 @@ static enum cli_result read_args(struct cli_args *args, struct top *top)
         if (arg.flag == NULL)
             return cli_wrong_argument(args->command, arg.value);
         if (!remote_take_flag(&top->feed.remote, &arg))
-            result = watch_take_flag(args->command, &top->watch, &arg);
+            result = take_flag(args->command, top, &arg);
         if (result != CLI_ARG)
             return result;
     }
@@ -332,7 +376,8 @@ static int run(struct cli_args *args)
                                .remote = &top.feed.remote,
                                .context = &top,
                                .update = update,
-                               .write = write_view};
+                               .write = write_view,
+                               .press = press};
     int code;
     if (remote_open(args->command, &top.feed.remote, read_args(args, &top), &code))
         code = watch_run(&top.watch);
@@ -344,11 +389,16 @@ const struct command command_top = {
     .name = "top",
     .group = GROUP_WATCH,
     .summary = "Watch rates, slots, savings, the oldest flights and recent errors",
-    .usage = "[--interval DURATION] [--count N] [FLAGS]",
+    .usage = "[--step NAME] [--interval DURATION] [--count N] [FLAGS]",
     .details = "On a terminal it redraws itself; q, Esc or Ctrl-C leave, the space bar looks at "
                "once. Elsewhere it prints one snapshot per interval, with --json one line of "
-               "the statistics. The bars show the last seconds, one column each; a small "
-               "terminal shows only some of them. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
+               "the statistics.\n"
+               "The bars show requests, by whose work they were answered, flights, solve times, "
+               "savings and slots: one column for each of the last seconds, or with the key m "
+               "for the minutes of the last 24 hours, where a column that is more than one "
+               "minute has the highest of them. Kinds of answers that did not occur are left "
+               "out, and a small terminal shows only the first lines. Needs a key with scope "
+               "admin.\n" REMOTE_KEY_HELP,
     .flags = flags,
     .run = run,
 };

@@ -33,7 +33,7 @@ void top_feed_close(struct top_feed *feed)
     yyjson_doc_free(feed->stats);
     yyjson_doc_free(feed->letters);
     flight_list_close(&feed->flights);
-    top_lines_close(&feed->lines);
+    top_series_close(&feed->series);
     buf_close(&feed->reply.body);
     remote_close(&feed->remote);
 }
@@ -119,7 +119,7 @@ int top_feed_update(struct top_feed *feed, const struct command *command, bool i
         return EX_OK;
     (void)flight_list_fetch(&feed->flights, &feed->remote, &feed->reply, FLIGHTS_FETCHED);
     (void)get_json(feed, "/v1/letters?limit=5", &feed->letters, &end);
-    top_lines_update(&feed->lines, &feed->remote, &feed->reply);
+    top_series_update(&feed->series, &feed->remote, &feed->reply);
     if (is_good(feed, get(feed, "/metrics")))
         read_uptime(feed);
     return EX_OK;

@@ -4,7 +4,7 @@
 
 #include "cli/flight_list.h"
 #include "cli/remote.h"
-#include "cli/top_lines.h"
+#include "cli/top_series.h"
 
 struct yyjson_doc;
 
@@ -36,7 +36,7 @@ struct top_feed {
     struct yyjson_doc *stats;   /* owned; from the last successful update */
     struct yyjson_doc *letters; /* owned, may be NULL */
     struct flight_list flights;
-    struct top_lines lines;
+    struct top_series series;
     uint64_t uptime_s; /* 0: unknown */
     struct top_sample samples[TOP_SAMPLES];
     size_t sample_count; /* taken so far */

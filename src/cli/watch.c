@@ -84,13 +84,16 @@ static bool is_quit(int key)
     return key == 'q' || key == 'Q' || key == KEY_ESCAPE;
 }
 
-/* The q key must work while a slow gateway has not replied yet. */
+/* The q key must work while a slow gateway has not replied yet; another key waits until then. */
 static bool has_quit;
+static int pressed;
 
 static bool on_wait_screen(void *context)
 {
     (void)context;
-    has_quit = has_quit || is_quit(term_wait(0));
+    const int key = term_wait(0);
+    has_quit = has_quit || is_quit(key);
+    pressed = key != 0 ? key : pressed;
     return !has_quit && term_signal() == 0;
 }
 
@@ -101,14 +104,20 @@ static void draw(struct watch *watch, struct buf *out)
     term_draw(buf_slice(out).data, out->len);
 }
 
+static bool wants_update(const struct watch *watch, int key)
+{
+    return key == ' ' || (key != 0 && watch->press != NULL && watch->press(watch->context, key));
+}
+
 /* Waits for the next update and redraws when the window changes; false to leave. */
 static bool linger(struct watch *watch, struct buf *out, uint64_t next)
 {
     for (uint64_t now; (now = progress_now_ms()) < next;) {
-        const int key = term_wait((int)(next - now));
+        const int key = pressed != 0 ? pressed : term_wait((int)(next - now));
+        pressed = 0;
         if (is_quit(key) || has_quit || term_signal() != 0)
             return false;
-        if (key == ' ')
+        if (wants_update(watch, key))
             return true;
         if (progress_now_ms() < next)
             draw(watch, out);

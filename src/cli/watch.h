@@ -22,6 +22,8 @@ struct watch {
     int (*update)(void *context, bool is_first);
     /* Writes the view; size.columns is 0 if there is no terminal: then nothing is cut. */
     void (*write)(void *context, struct buf *out, struct term_size size);
+    /* A key that is none of the screen's own; true to update at once. May be NULL. */
+    bool (*press)(void *context, int key);
 };
 
 /* CLI_ARG if the flag is one of ours, CLI_WRONG if its value is invalid, else CLI_END. */
