@@ -30,7 +30,7 @@ def so_far(world):
         older = series(world, page=number)
         for line in COUNTERS + LEVELS + SOLVES:
             whole[line] = older[line] + whole[line]
-        whole["marks"] = older["marks"] + whole["marks"]
+        whole["marks"] = older["marks"] + [{**mark, "point": mark["point"] + older["points"]} for mark in whole["marks"]]
         whole["points"] += older["points"]
     return whole
 
@@ -171,6 +171,22 @@ def a_reload_and_the_breaker_leave_marks():
         world.solve(sitekey="x")
         page = wait_until(lambda: "breaker_opened" in marks(now := so_far(world)) and now, "the breaker")
         equal(marks(page)[:2], ["started", "reloaded"], "the marks before")
+
+
+@test
+def a_breaker_that_opens_and_closes_leaves_both_marks_at_their_seconds():
+    probing = {"breaker": {"probe": "1500ms", "probe_max": "2s"}}
+    with World(probing, sim=("--solve-time", "100ms")) as world:
+        await_points(world, 2)
+        world.sim.set_faults(script=[strike("submit-error", "x", 1, "ERROR_KEY_DOES_NOT_EXIST")])
+        equal(world.solve(sitekey="x").status, 503, "what opens the breaker")
+        # Then the vendor is asked for the balance, which says that the account works.
+        page = wait_until(lambda: "breaker_closed" in marks(now := so_far(world)) and now, "its mark")
+        equal(marks(page), ["started", "breaker_opened", "breaker_closed"], "all marks")
+        opened, closed = [mark["point"] for mark in page["marks"][1:]]
+        check(opened < closed, f"opened at {opened}, closed at {closed}")
+        equal(world.stats()["now"]["breaker"], "closed", "the breaker")
+        world.solved(sitekey="y")
 
 
 @test
