@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import tempfile
 
-from gateway import World, free_port, merge
+from gateway import QUICK, World, free_port, merge
 from harness import KEY, Gate, Skip, binary, check, wait_until
 
 
@@ -131,6 +131,21 @@ def need_strace():
     tried = subprocess.run(["strace", "-f", "-o", "/dev/null", "true"], capture_output=True, text=True, check=False)
     if tried.returncode != 0:
         raise Skip(f"strace does not work here: {tried.stderr.strip()}")
+
+
+def traced_gate(trace, config):
+    """A gateway whose opening of files is noted in this one."""
+    need_strace()
+    gate = TracedGate(merge(QUICK, config))
+    gate.prefix = ("strace", "-f", "-o", trace.name, "-e", "trace=openat")
+    gate.env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+    return gate
+
+
+def openings(trace, path):
+    """How often this file was opened."""
+    with open(trace.name, encoding="utf-8", errors="replace") as file:
+        return file.read().count(f'"{path}"')
 
 
 def injecting(call, what):

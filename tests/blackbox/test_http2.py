@@ -11,7 +11,7 @@ import threading
 from gateway import QUICK, World, merge
 from harness import KEY, TIMEOUT, Gate, check, equal, get, http_request, run, test, wait_until
 from proxy_world import NginxOf, TlsListener, certificate
-from store_world import TracedGate, need_strace
+from store_world import openings, traced_gate
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
@@ -221,20 +221,6 @@ def a_vendor_that_always_refuses_is_tried_as_often_as_one_that_is_away():
 
 
 # --- the system's certificates --------------------------------------------------------------------
-
-
-def traced_gate(trace, config):
-    """A gateway whose opening of files is noted."""
-    need_strace()
-    gate = TracedGate(merge(QUICK, config))
-    gate.prefix = ("strace", "-f", "-o", trace.name, "-e", "trace=openat")
-    gate.env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
-    return gate
-
-
-def openings(trace, path):
-    with open(trace.name, encoding="utf-8", errors="replace") as file:
-        return file.read().count(f'"{path}"')
 
 
 @test

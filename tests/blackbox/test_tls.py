@@ -2,16 +2,19 @@
 """TLS to the vendor: how many connections a burst opens, and which of them take up an older session. (TAP)"""
 import json
 import signal
+import tempfile
 import threading
 import time
 
 from gateway import QUICK, merge
 from harness import KEY, TIMEOUT, Gate, check, equal, get, http_request, run, test, wait_until
 from proxy_world import TlsListener
+from store_world import openings, traced_gate
 
 # Of one lane, before a connection of it is open, and after that (src/upstream/upstream.c).
 FIRST_OPENING = 2
 MOST_OPENING = 12
+LANE_ROOM = 100
 
 
 class Vendor(TlsListener):
@@ -48,8 +51,11 @@ class Vendor(TlsListener):
         text = json.dumps({"status": 1, "request": word}).encode()
         return b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text)
 
+    def config(self, **upstream):
+        return {"upstream": {"url": self.url, "key": KEY, "slots": 400, "ca_file": self.certificate, **upstream}}
+
     def gate(self, **upstream):
-        return Gate(merge(QUICK, {"upstream": {"url": self.url, "key": KEY, "slots": 400, "ca_file": self.certificate, **upstream}}))
+        return Gate(merge(QUICK, self.config(**upstream)))
 
 
 def submit(gate, sitekey):
@@ -100,6 +106,25 @@ def a_burst_opens_few_connections_at_a_time():
         check(vendor.connections - known <= 2 * MOST_OPENING, f"{vendor.connections - known} connections at a time")
         vendor.may_shake.set()
         wait_until(lambda: get(gate.url + "/v1/stats").json()["total"]["submits_accepted"] == 120, "all submits")
+
+
+@test
+def a_bundle_is_opened_once_at_the_start_for_all_connections_of_all_lanes():
+    lanes, submits = 3, 2 * LANE_ROOM + 50
+    with Vendor() as vendor, tempfile.NamedTemporaryFile() as trace, \
+            traced_gate(trace, vendor.config(connections=submits)) as gate:
+        equal(openings(trace, vendor.certificate), 1, "openings at the start")
+        vendor.may_shake.clear()
+        for i in range(submits):
+            submit(gate, f"{i}")
+        wait_until(lambda: vendor.connections == lanes * FIRST_OPENING, "the first connections of each lane")
+        vendor.may_shake.set()
+        wait_until(lambda: get(gate.url + "/v1/stats").json()["total"]["submits_accepted"] == submits, "all submits", 3 * TIMEOUT)
+        check(len(vendor.sessions) >= submits, f"{len(vendor.sessions)} handshakes")
+        check(vendor.sessions.count(False) >= lanes, "a handshake in full on each lane, which looks at the certificates")
+        equal(openings(trace, vendor.certificate), 1, "openings after all connections")
+        gate.signal_it(signal.SIGTERM)
+        gate.process.wait(TIMEOUT)
 
 
 run()
