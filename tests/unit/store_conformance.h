@@ -26,6 +26,7 @@ extern const struct store_case store_find_cases[];
 extern const struct store_case store_budget_cases[];
 /* Of those that can adopt. */
 extern const struct store_case store_adoption_cases[];
+extern const struct store_case store_fence_cases[];
 extern const struct store_case store_errand_cases[];
 extern const struct store_case store_letter_cases[];
 /* Of drivers whose stores somebody else can empty. */

@@ -81,6 +81,7 @@ static void add_all(const struct store_kit *kit)
             add_list(kit, shared_lists[i]);
     if (kit->driver->sharing != NULL && kit->driver->sharing->adopt != NULL) {
         add_list(kit, store_adoption_cases);
+        add_list(kit, store_fence_cases);
         add_list(kit, store_errand_cases);
         add_list(kit, store_letter_cases);
     }

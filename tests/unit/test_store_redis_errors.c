@@ -1,6 +1,7 @@
 /* What a real Redis server says when it cannot do what it is asked: each error gets a sentence that says what to do,
  * and what could not be written is written afterwards. */
 #include "redis_store_world.h"
+#include "store/redis/redis_server.h"
 #include "store_nodes.h"
 
 #include "seed.h"
@@ -126,6 +127,31 @@ static void scripts_that_the_server_forgot_are_sent_again(void **state)
     node_close(&node);
 }
 
+static void a_server_that_is_too_old_is_refused(void **state)
+{
+    static struct redis_store store;
+    struct redis_facts facts = {.is_master = true,
+                                .version = "7.0.0",
+                                .major = 7,
+                                .eviction = "noeviction",
+                                .appendonly = "yes",
+                                .fsync = "always",
+                                .no_fsync_then = "no"};
+    struct buf mistake;
+    (void)state;
+    buf_init(&mistake, 1024);
+    (void)snprintf(store.place, sizeof(store.place), "host:6379");
+    assert_true(server_fits(&store, &facts, &mistake));
+    assert_int_equal(mistake.len, 0);
+    (void)snprintf(facts.version, sizeof(facts.version), "6.2.14");
+    facts.major = 6;
+    assert_false(server_fits(&store, &facts, &mistake));
+    buf_add_char(&mistake, '\0');
+    assert_string_equal(mistake.data,
+                        "the Redis server at host:6379 has version 6.2.14; 7.0 or newer is needed");
+    buf_close(&mistake);
+}
+
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
@@ -133,6 +159,7 @@ int main(int argc, char **argv)
         REDIS_CASE(memory_that_is_used_up_is_waited_for),
         REDIS_CASE(a_disk_that_is_full_is_waited_for),
         REDIS_CASE(a_database_that_is_not_there_gets_a_sentence),
+        cmocka_unit_test(a_server_that_is_too_old_is_refused),
         REDIS_CASE(scripts_that_the_server_forgot_are_sent_again),
     };
     return redis_case_run(tests);

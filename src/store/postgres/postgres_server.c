@@ -124,9 +124,8 @@ static bool is_usable(const struct postgres_store *store, const struct settings 
     return false;
 }
 
-static bool is_new_enough(const struct postgres_store *store, struct buf *mistake)
+bool pg_server_is_new_enough(int version, struct buf *mistake)
 {
-    const int version = PQserverVersion(store->conn);
     if (version < LEAST_VERSION)
         buf_addf(mistake, "PostgreSQL %d is too old; solvegate needs %d or newer", version / 10000,
                  LEAST_VERSION / 10000);
@@ -136,7 +135,7 @@ static bool is_new_enough(const struct postgres_store *store, struct buf *mistak
 bool pg_server_check(struct postgres_store *store, struct buf *mistake)
 {
     struct settings settings;
-    if (!is_new_enough(store, mistake))
+    if (!pg_server_is_new_enough(PQserverVersion(store->conn), mistake))
         return false;
     if (read_settings(store, &settings) != STORE_DONE) {
         buf_addf(mistake, "%s", store->base.why);

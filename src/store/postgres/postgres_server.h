@@ -8,6 +8,9 @@
  * journal, or cannot be asked. */
 bool pg_server_check(struct postgres_store *store, struct buf *mistake);
 
+/* The version is as libpq tells it; false with a sentence in mistake. */
+bool pg_server_is_new_enough(int version, struct buf *mistake);
+
 /* As in struct store_driver. */
 enum store_opening pg_server_inspect(const struct store_place *place, const char *address,
                                      struct buf *report, struct buf *mistake);
