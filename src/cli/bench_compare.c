@@ -106,10 +106,10 @@ static struct bench_figure mean(const struct bench_report *report, int which)
  * answer. One more is counted than there was, since none of a few does not mean never. */
 static struct bench_figure share(double part, double whole)
 {
-    const double value = part / whole;
-    const double likely = (part + 1) / (whole + 2);
     if (whole <= 0)
         return unsure;
+    const double value = part / whole;
+    const double likely = (part + 1) / (whole + 2);
     if (whole < ANSWERS_MIN)
         return (struct bench_figure){.value = value, .error = -1};
     const double error =
