@@ -12,6 +12,13 @@ void books_keep(struct cluster *c, uint32_t place)
     }
 }
 
+void books_note_adopted(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    for (size_t i = 0; i < node->parcel.record_count; i++)
+        node->adopted_requests += node->parcel.records[i].kind == RECORD_REQUEST;
+}
+
 bool books_are_closed(struct cluster *c, uint32_t place)
 {
     struct node *node = &c->nodes[place];
@@ -33,7 +40,8 @@ void books_note_written(struct cluster *c, uint32_t place, uint64_t asked)
 void books_note_end(struct cluster *c, uint32_t place)
 {
     const struct node *node = &c->nodes[place];
-    c->asked_unwritten += node->asked - node->asked_written;
+    /* What it adopted may have been on its way: after a restart that counts as its own. */
+    c->asked_unwritten += node->asked - node->asked_written + node->adopted_requests;
 }
 
 static bool is_exact(const struct cluster *c)

@@ -214,6 +214,7 @@ struct node {
     struct action *waiting; /* owned: actions that wait for records */
     size_t waiting_count, waiting_room;
     uint64_t asked, accepted;             /* in this incarnation */
+    uint64_t adopted_requests;            /* rows of them */
     uint64_t asked_written;               /* of these, with the books in the store */
     struct stats closed;                  /* its books when it wrote the last page */
     bool is_cut_off;                      /* it noticed that the store is away */
@@ -418,6 +419,8 @@ void books_keep(struct cluster *c, uint32_t node);
 /* False: what has happened since is written first. */
 bool books_are_closed(struct cluster *c, uint32_t node);
 void books_note_written(struct cluster *c, uint32_t node, uint64_t asked);
+/* The node's parcel is its own from now on. */
+void books_note_adopted(struct cluster *c, uint32_t node);
 /* What is not in the store by now is in nobody's books. */
 void books_note_end(struct cluster *c, uint32_t node);
 void check_books(struct cluster *c);

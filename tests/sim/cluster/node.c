@@ -179,7 +179,8 @@ static void take_actions(struct cluster *c, uint32_t place)
                  (unsigned long long)action.claim.flight);
         if (action.kind == ACTION_RELEASE)
             tell(c, "n%u releases flight %llu", place, (unsigned long long)action.release.flight);
-        if (action.kind == ACTION_JOURNAL)
+        /* What an adopted node decides reaches nobody. */
+        if (action.kind == ACTION_JOURNAL && !c->store.runs[node->run].is_gone)
             vendor_note_row(c, &action.record);
         if (is_for_store) {
             append(c, node, &action);
@@ -434,7 +435,7 @@ static void start_run(struct cluster *c, uint32_t place)
     options.node = (uint16_t)(node->run % ENGINE_NODES);
     options.secret[0] = rand_u64(&c->rand);
     node->durable = 0;
-    node->asked = node->accepted = node->asked_written = 0;
+    node->asked = node->accepted = node->asked_written = node->adopted_requests = 0;
     node->closed = (struct stats){0};
     node->is_cut_off = node->has_stopped = node->has_untold = false;
     node->engine = engine_new(&options, node_clock_ms(c, place, c->now_ms), node_wall_ms(c, place));

@@ -160,6 +160,7 @@ static void decide(struct cluster *c, const struct moment *moment)
         dead->gone_ms = c->now_ms;
         store_adopt(c, dead->member.id, 0);
         store_pack(c, 0, &node->parcel);
+        books_note_adopted(c, moment->node);
         c->store.runs[0].member.is_leaving = dead->member.is_leaving;
         store_adopt(c, 0, node->run);
         /* The copies count this adoption, too. */

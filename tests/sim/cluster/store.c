@@ -449,6 +449,8 @@ void store_adopt(struct cluster *c, node_id from, node_id to)
 {
     struct store *store = &c->store;
     const bool is_counted = to != 0 && !store->runs[from].member.is_leaving;
+    /* Run 0 only carries the rows from one to the next. */
+    CHECK(c, from == 0 || !store->runs[from].is_gone);
     store->runs[from].is_gone = true;
     for (size_t i = 0; i < store->row_count; i++) {
         struct row *row = &store->rows[i];
