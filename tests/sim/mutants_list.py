@@ -5,6 +5,7 @@ believes in a guard that guards nothing. Who notices: "sim", "sim extras" (with 
 and drains), "cluster" (several engines on one store), "story NAME" (mutants_stories.py) or "unit NAME".
 """
 
+from mutants_arbiters import ARBITER_MUTANTS
 from mutants_budget import BUDGET_MUTANTS
 from mutants_claims import CLAIM_MUTANTS
 from mutants_errands import ERRAND_MUTANTS
@@ -249,6 +250,7 @@ MUTANTS = [
     ("old and new nonces are the same to the MAC", "src/proto/nonce.c",
      "is_old ? OLD_DOMAIN : DOMAIN,", "OLD_DOMAIN,", "unit nonce"),
 
+    *ARBITER_MUTANTS,
     *BUDGET_MUTANTS,
     *CLAIM_MUTANTS,
     *OFFER_MUTANTS,

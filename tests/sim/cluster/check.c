@@ -93,6 +93,39 @@ void check_lease(struct cluster *c, const struct submit *submit)
     CHECK(c, c->now_ms < c->store.beat_ms[submit->node] + c->plan.options.lease_ms);
 }
 
+/* ---- what the store promises ------------------------------------------------------------------------ */
+
+void check_owner(struct cluster *c, const struct row *row, node_id node)
+{
+    CHECK(c, row == NULL || row->owner == node);
+}
+
+void check_granted(struct cluster *c, const struct key *name)
+{
+    unsigned holders = 0;
+    for (size_t i = 0; i < c->store.claim_count; i++)
+        holders += key_equals(&c->store.claims[i].name, name);
+    CHECK(c, holders == 1);
+}
+
+void check_first(struct cluster *c, const struct entry *entry)
+{
+    CHECK(c, !entry->is_applied);
+}
+
+/* A node that has beaten within a lease trusts it, unless it has left, or comes back under its own name. */
+void check_adoption(struct cluster *c, node_id from, node_id to)
+{
+    const struct run *run = &c->store.runs[from];
+    const uint64_t lease_ms = clocks_least_ms(c, c->plan.options.lease_ms);
+    const bool is_present = c->nodes[run->place].engine != NULL;
+    CHECK(c, from == 0 || !run->is_gone);
+    CHECK(c, to == 0 || from == 0 || run->place == c->store.runs[to].place);
+    CHECK(c, to == 0 || !c->store.runs[to].is_gone);
+    if (from != 0 && to == 0 && is_present && c->nodes[run->place].run == from)
+        CHECK(c, run->member.is_leaving || c->now_ms >= c->store.beat_ms[run->place] + lease_ms);
+}
+
 /* ---- handed out ------------------------------------------------------------------------------------- */
 
 /* Did somebody with the same idempotency key get another solution that is still fresh? */

@@ -169,6 +169,7 @@ struct entry {
     struct draw draw;
     uint64_t at_ms;
     uint64_t asked; /* by then at this node */
+    bool is_applied;
 };
 
 /* Rows and claims on their way to the node that adopted them. */
@@ -514,6 +515,15 @@ void clients_on_pause(struct cluster *c, uint32_t node);
 /* The gate answers for an engine that was fenced. */
 void clients_refuse(struct cluster *c, caller_id caller);
 caller_id clients_call(struct cluster *c, uint32_t need, uint32_t node);
+
+/* ---- rules of the store ----------------------------------------------------------------------- */
+
+/* What the modelled store promises, said a second time: a mutant of its guards breaks one of these. */
+void check_owner(struct cluster *c, const struct row *row, node_id node);
+void check_granted(struct cluster *c, const struct key *name);
+void check_first(struct cluster *c, const struct entry *entry);
+/* From or to run 0, which carries rows from one to the next, nothing is promised. */
+void check_adoption(struct cluster *c, node_id from, node_id to);
 
 /* ---- rules ---------------------------------------------------------------------------------------- */
 

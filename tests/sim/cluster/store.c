@@ -122,6 +122,7 @@ static void apply_record(struct cluster *c, node_id node, const struct record *r
     struct row *row = store_find(store, record->kind, &name);
     if (row != NULL && row->owner != node)
         return;
+    check_owner(c, row, node);
     if (record->is_drop) {
         if (row != NULL && record->kind == RECORD_SOLUTION)
             check_dropped(c, &row->record.solution);
@@ -331,6 +332,7 @@ static void claim_name(struct cluster *c, node_id node, const struct claim *clai
         room_for(store->claims, store->claim_count, &store->claim_room, sizeof *store->claims);
     store->claims[store->claim_count++] = (struct held_claim){
         .name = claim->name, .number = claim->flight, .node = node, .won_ms = c->now_ms};
+    check_granted(c, &claim->name);
 }
 
 /* Is its task at the vendor? */
@@ -449,8 +451,7 @@ void store_adopt(struct cluster *c, node_id from, node_id to)
 {
     struct store *store = &c->store;
     const bool is_counted = to != 0 && !store->runs[from].member.is_leaving;
-    /* Run 0 only carries the rows from one to the next. */
-    CHECK(c, from == 0 || !store->runs[from].is_gone);
+    check_adoption(c, from, to);
     store->runs[from].is_gone = true;
     for (size_t i = 0; i < store->row_count; i++) {
         struct row *row = &store->rows[i];
@@ -499,8 +500,10 @@ static void add_drawn(struct cluster *c, uint32_t place, const struct draw *draw
     budget_apply(c, place, draw, &verdict->drawn);
 }
 
-static void apply_entry(struct cluster *c, uint32_t place, const struct entry *entry)
+static void apply_entry(struct cluster *c, uint32_t place, struct entry *entry)
 {
+    check_first(c, entry);
+    entry->is_applied = true;
     apply_record(c, c->nodes[place].run, &entry->record);
     if (entry->record.kind == RECORD_DAY)
         books_note_written(c, place, entry->asked);
@@ -519,7 +522,7 @@ bool store_apply(struct cluster *c, uint32_t place)
     const bool is_repeat = store->applied[place] == node->batch;
     store->applied[place] = node->batch;
     for (size_t i = 0; i < node->sent; i++) {
-        const struct entry *entry = &node->queue[i];
+        struct entry *entry = &node->queue[i];
         if (entry->kind == ACTION_CLAIM)
             add_verdict(c, place, &entry->claim);
         else if (entry->kind == ACTION_DRAW)
