@@ -2,6 +2,7 @@
 // A flight that is opened: where is my captcha now, as bars and in words, while it goes on.
 
 const { assert, test, gateway, visit, sees } = require('./world');
+const { WIDE, PHONE, isReadable, shoot } = require('./sight');
 
 const gate = gateway('GATE');
 
@@ -37,6 +38,89 @@ test('an open flight is drawn to scale, with its attempts in words', () => visit
   await page.locator('#flight').waitFor({ state: 'hidden' });
   assert.equal(await opener.evaluate((node) => node === document.activeElement), true, 'the focus is back');
 }));
+
+/** As much as a flight can have: 32 failed attempts before the current one, 20 requests, a node with a long name. */
+const MANY = seenOf({
+  node: 'gateway-with-a-long-name-in-the-cluster-1', flight_count: 7, strays: [FLIGHT.attempts[1]],
+  flights: [{
+    ...FLIGHT, age: 160, request_count: 44,
+    requests: Array.from({ length: 20 }, (_, index) => ({ id: `64563976467633${10 + index}`, held: true })),
+    attempts: Array.from({ length: 33 }, (_, index) => ({
+      started: new Date(Date.parse(CREATED) + index * 4000).toISOString(), took: 3, upstream_id: `50835754${10 + index}`,
+      accepted: new Date(Date.parse(CREATED) + index * 4000 + 300).toISOString(),
+      ...(index < 32 ? { state: 'failed', class: 'unsolvable', error: 'ERROR_CAPTCHA_UNSOLVABLE_WITH_A_LONG_NAME' } : { state: 'working' }),
+    })),
+  }],
+});
+
+for (const [name, context] of [
+  ['wide-light', { ...WIDE, colorScheme: 'light' }], ['wide-dark', { ...WIDE, colorScheme: 'dark' }],
+  ['phone-light', { ...PHONE, colorScheme: 'light' }], ['phone-dark', { ...PHONE, colorScheme: 'dark' }],
+]) {
+  for (const [kind, seen] of [['short', seenOf()], ['long', MANY]]) {
+    test(`an open flight can be read and used with the keyboard: ${kind}, ${name}`, () => visit(gate.url, { context, before: pretend(seen) }, async (page) => {
+      const opener = page.getByRole('button', { name: 'Open flight abababababab' });
+      await opener.focus();
+      await page.keyboard.press('Enter');
+      await sees(page, '#flight-body', /attempt 1 sent/);
+      assert.equal(await page.evaluate(() => document.activeElement.id), 'flight-close', 'where the focus is');
+      assert.equal(await page.locator('#flight-body').getAttribute('tabindex'), '0', 'not every browser lets the keyboard scroll by itself');
+      await page.waitForTimeout(400); // colours change softly
+      await shoot(page, `flight-${kind}-${name}`, false);
+      await isReadable(page);
+      const { width, height } = page.viewportSize();
+      const box = await page.locator('#flight').boundingBox();
+      assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height, `${JSON.stringify(box)} of ${width} x ${height}`);
+      const [inner, scroll] = await page.locator('#flight-body').evaluate((node) => [node.clientWidth, node.scrollWidth]);
+      assert.ok(scroll <= inner, `${scroll} pixels in a dialog of ${inner}`);
+      assert.deepEqual(await page.evaluate(brokenWords), [], 'words that are broken within a part');
+      await usesKeyboard(page, kind === 'long');
+      assert.equal(await opener.evaluate((node) => node === document.activeElement), true, 'the focus is back');
+    }));
+  }
+}
+
+/** Runs in the page: parts of codes, between their underscores, that do not stand on one line. */
+function brokenWords() {
+  const found = [];
+  for (const node of document.querySelectorAll('#flight-body dd')) {
+    const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+    for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+      for (const part of text.data.matchAll(/[A-Z]+_?/g)) {
+        const range = document.createRange();
+        range.setStart(text, part.index);
+        range.setEnd(text, part.index + part[0].length);
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(part[0]);
+      }
+    }
+  }
+  return found;
+}
+
+/** Scrolls what does not fit, also while looks go on, walks round within the dialog and closes it by its button. */
+async function usesKeyboard(page, isLong) {
+  const body = page.locator('#flight-body');
+  const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.tagName);
+  const seen = new Set();
+  for (let i = 0; i < 6; i += 1) {
+    seen.add(await focused());
+    await page.keyboard.press('Tab');
+  }
+  assert.ok(seen.has('flight-close'), `the focus was at ${[...seen]}`);
+  assert.ok([...seen].every((id) => ['flight-body', 'flight-close', 'BODY'].includes(id)), `the focus left the dialog: ${[...seen]}`);
+  if (isLong) {
+    await body.focus();
+    await page.keyboard.press('End');
+    await page.waitForFunction(() => { const node = document.getElementById('flight-body'); return node.scrollTop + node.clientHeight > node.scrollHeight - 2; });
+    const looks = page.waitForResponse(/flights\/abab/);
+    await looks;
+    await page.waitForTimeout(200);
+    assert.ok(await body.evaluate((node) => node.scrollTop > 100), 'a look scrolls it back');
+  }
+  while (await focused() !== 'flight-close') await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.locator('#flight').waitFor({ state: 'hidden' });
+}
 
 test('what is left of a flight is said, and strangers stay text', () => visit(gate.url, {
   before: pretend(seenOf({ flights: [{ ...FLIGHT, state: '<img src=x>', attempts: [{ ...FLIGHT.attempts[0], error: '<img src=x>' }] }],

@@ -2,6 +2,7 @@
 // Lines over time, by what is drawn: paths where the values are, gaps, marks, a cursor, and the pixels of it all.
 
 const { assert, test, gateway, visit, sees, SEEN_MS } = require('./world');
+const { isReadable, pixels } = require('./sight');
 
 const gate = gateway('GATE');
 const LINES = ['requests', 'answered_api', 'answered_dedup_wait', 'answered_dedup_cache', 'answered_idempotent', 'answered_pool', 'failed',
@@ -157,22 +158,6 @@ test('the last 24 hours are drawn on demand, by the minute', () => {
   });
 });
 
-/** Runs in the page: how many pixels of a picture are near a colour. */
-async function near([source, wanted]) {
-  const image = new Image();
-  image.src = source;
-  await image.decode();
-  const canvas = new OffscreenCanvas(image.width, image.height);
-  const context = canvas.getContext('2d');
-  context.drawImage(image, 0, 0);
-  const { data } = context.getImageData(0, 0, image.width, image.height);
-  let found = 0;
-  for (let at = 0; at < data.length; at += 4) {
-    if (wanted.every((part, index) => Math.abs(part - data[at + index]) < 12)) found += 1;
-  }
-  return [found, image.width * image.height];
-}
-
 for (const [name, context] of [
   ['light', { colorScheme: 'light' }], ['dark', { colorScheme: 'dark' }],
   ['on a phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }],
@@ -183,14 +168,11 @@ for (const [name, context] of [
     await drawn(page, '#chart-answers .lines .paid');
     const svg = page.locator('#chart-answers svg');
     await svg.scrollIntoViewIfNeeded();
-    const source = `data:image/png;base64,${(await svg.screenshot()).toString('base64')}`;
     for (const part of ['paid', 'memory']) {
-      const fill = await page.locator(`#chart-answers .lines .${part}`).evaluate((node) => getComputedStyle(node).fill.match(/\d+/g).map(Number));
-      const [found, all] = await page.evaluate(near, [source, fill]);
+      const [found, all] = await pixels(svg, page.locator(`#chart-answers .lines .${part}`), 'fill', page);
       assert.ok(found > all * 0.2 && found < all * 0.5, `${found} of ${all} pixels are ${part}`);
     }
-    const [inner, scroll] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
-    assert.ok(scroll <= inner, `${scroll} pixels on a screen of ${inner}`);
+    await isReadable(page);
   }));
 }
 

@@ -1,15 +1,10 @@
 'use strict';
 // How it looks: on a wide screen and on a phone, light and dark, steady while figures change. Leaves screenshots.
 
-const fs = require('node:fs');
-const path = require('node:path');
 const { assert, test, gateway, visit, sees } = require('./world');
+const { WIDE, PHONE, pale, isReadable, shoot } = require('./sight');
 
 const gate = gateway('GATE');
-const folder = process.env.SCREENSHOTS;
-
-const WIDE = { viewport: { width: 1280, height: 900 } };
-const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 
 /** Something of everything to look at: the days before today are made up, the rest is real. */
 async function fill() {
@@ -37,36 +32,6 @@ function madeUpDays(page) {
   });
 }
 
-/** Runs in the page: texts whose contrast with what is behind them is below 4.5:1 (3:1 for large ones). */
-function pale() {
-  const rgb = (text) => text.match(/[\d.]+/g).map(Number);
-  const luminance = (colour) => colour.slice(0, 3).map((part) => part / 255)
-    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
-  const ground = (node) => {
-    const colour = rgb(getComputedStyle(node).backgroundColor);
-    return colour[3] === 0 && node.parentElement ? ground(node.parentElement) : colour;
-  };
-  const found = [];
-  for (const node of document.querySelectorAll('body *')) {
-    const hasText = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
-    if (!hasText || !node.checkVisibility() || node.disabled || ['SCRIPT', 'STYLE'].includes(node.tagName)) continue;
-    const style = getComputedStyle(node);
-    const colour = node.namespaceURI.endsWith('svg') ? style.fill : style.color;
-    const [high, low] = [luminance(rgb(colour)), luminance(ground(node))].sort((a, b) => b - a);
-    const wanted = parseFloat(style.fontSize) >= 24 ? 3 : 4.5;
-    const ratio = (high + 0.05) / (low + 0.05);
-    if (ratio < wanted) found.push(`${node.tagName}.${node.className} "${node.textContent.slice(0, 30)}" ${ratio.toFixed(2)}`);
-  }
-  return found;
-}
-
-async function shoot(page, name) {
-  if (!folder) return;
-  fs.mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
-}
-
 function look(name, context, check) {
   test(`it can be read and used: ${name}`, async () => {
     await fill();
@@ -74,9 +39,7 @@ function look(name, context, check) {
       await sees(page, '#letters-count', /2/);
       await page.waitForTimeout(400); // colours change softly
       await shoot(page, name);
-      assert.deepEqual(await page.evaluate(pale), [], 'too pale');
-      const [inner, scroll] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
-      assert.ok(scroll <= inner, `${scroll} pixels on a screen of ${inner}`);
+      await isReadable(page);
       if (check) await check(page);
     });
   });

@@ -10,6 +10,7 @@ require('./guard');
 require('./looks');
 require('./lines');
 require('./flight');
+require('./report');
 
 const only = process.argv.indexOf('--only');
 run(Number(process.argv[2]), only < 0 ? '' : process.argv[only + 1]).then(() => process.exit(0), (error) => {

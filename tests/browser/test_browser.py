@@ -11,6 +11,7 @@ import tempfile
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "blackbox"), os.path.join(HERE, "..", "lint")]
 
+from cli_world import expect, solvegate  # noqa: E402
 from gateway import ADMIN, ALICE, World, clients, merge  # noqa: E402
 from harness import Skip  # noqa: E402
 from node_world import install, program, run_main  # noqa: E402
@@ -24,14 +25,27 @@ POOL = {"name": "ahead", "client": "alice", "method": "turnstile", "sitekey": "p
         "size": 1}
 
 
+REPORTS = {"rate": ["--rate", "40/s", "-d", "4s", "--repeat", "0.3"], "steps": ["--rate", "10/s,20/s", "-d", "3s"],
+           "failed": ["-n", "20", "-s", "SIM-ERROR_BAD_PROXY"]}
+
+
+def measure(folder):
+    """Pages of `solvegate bench --html`, by name."""
+    with World(merge(AT_ONCE, PRICES)) as world:
+        for name, flags in REPORTS.items():
+            done = solvegate("bench", *flags, "--html", os.path.join(folder, name + ".html"), env={"SOLVEGATE_URL": world.url})
+            expect(done, 1 if name == "failed" else 0)
+
+
 def run_browser(report, chromium):
     problems = []
     try:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as reports:
+            measure(reports)
             with World(merge(AT_ONCE, {"data_dir": folder, **PRICES}), callbacks=True) as kept, \
                     World(merge(AT_ONCE, {**clients(), "pools": [POOL]})) as locked, \
                     World({"mode": "shadow", "upstream": {"price": {"turnstile": 0.5}}}) as shadow:
-                problems += run_main(report, HERE, CHROMIUM=chromium, ALICE=ALICE, ADMIN=ADMIN, GATE_URL=kept.url,
+                problems += run_main(report, HERE, CHROMIUM=chromium, REPORTS=reports, ALICE=ALICE, ADMIN=ADMIN, GATE_URL=kept.url,
                                      GATE_SIM=kept.sim.url, LOCKED_URL=locked.url, LOCKED_SIM=locked.sim.url,
                                      SHADOW_URL=shadow.url, SHADOW_SIM=shadow.sim.url)
     except AssertionError as problem:  # the harness found that one of them died or complained

@@ -50,7 +50,7 @@ function gateway(name, key = '') {
   return { url, call, faults, settle, solve, die, letters, dropAll };
 }
 
-/** Opens the dashboard, calls use(page) and then holds against it what it did wrong meanwhile. */
+/** Opens the dashboard of the gateway at this address, or a file, calls use(page) and then holds against it what it did wrong meanwhile. */
 async function visit(url, options, use) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options.context });
   const page = await context.newPage();
@@ -67,7 +67,7 @@ async function visit(url, options, use) {
   });
   if (options.before) await options.before(page);
   try {
-    await page.goto(url + '/');
+    await page.goto(url.startsWith('file:') ? url : url + '/');
     await use(page);
     assert.deepEqual(wrong, [], 'errors, and requests to other hosts');
   } finally {

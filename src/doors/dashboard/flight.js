@@ -40,6 +40,13 @@ function flightWords(flight) {
   return words;
 }
 
+/** Long codes are broken after an underscore where the screen is narrow; a copy of them has nothing added. */
+function makeWords(words) {
+  const node = make('dd');
+  words.split(/(?<=_)/).forEach((part, index) => node.append(...(index ? [make('wbr')] : []), part));
+  return node;
+}
+
 function drawFlight(flight) {
   const end = Date.parse(flight.created) + flight.age * 1000;
   const start = Date.parse(flight.created);
@@ -56,7 +63,7 @@ function flightPart(flight) {
   const part = make('section');
   part.append(make('p', '', `${flight.state.replace('_', ' ')} for ${duration(flight.age)}, ${duration(flight.deadline_in)} left`), drawFlight(flight));
   const list = make('dl');
-  for (const [time, words] of flightWords(flight)) list.append(make('dt', 'number', time), make('dd', '', words));
+  for (const [time, words] of flightWords(flight)) list.append(make('dt', 'number', time), makeWords(words));
   part.append(list);
   const ids = flight.requests.map((one) => one.id).join(', ');
   if (ids) part.append(make('p', 'quiet', `Requests: ${ids}${flight.request_count > flight.requests.length ? ', …' : ''}`));
