@@ -85,6 +85,38 @@ await has ActiveState failed
 sleep 3
 echo broken $(show ActiveState) $(show ExecMainStatus) $(show NRestarts)
 
+# Two gateways at one port: each is there while the other one is stopped or restarted, and nobody is refused.
+sed -e '/"data_dir"/d' /etc/solvegate/solvegate.json.good >/etc/solvegate/solvegate.json
+echo SOLVEGATE_STORE=redis://127.0.0.1:6379 >>/etc/solvegate/environment
+systemctl reset-failed solvegate
+systemctl start redis-server
+redis-cli config set appendonly yes >/dev/null
+redis-cli config set appendfsync always >/dev/null
+systemctl start solvegate@1 solvegate@2
+echo two $? $(systemctl is-active solvegate@1 solvegate@2)
+# The gateways that answer at the port, by their instance; a connection meets any of them.
+answering() { for i in $(seq 40); do solvegate nodes 2>/dev/null | sed -n "s/^\\* *$(hostname)-\\([0-9]\\) .*/\\1/p"; done | sort -u | tr -d '\n'; }
+is_answered_by() { [ "$(answering)" = "$1" ]; }
+await is_answered_by 12
+echo both $(answering)
+ask shared >/dev/null
+echo shared-solve $?
+for each in 1 2; do
+    other=$((3 - each))
+    systemctl stop solvegate@$each
+    ask while-$each-is-away >/dev/null
+    echo without-$each $? $(answering) $(systemctl is-active solvegate@$other)
+    systemctl start solvegate@$each
+    begin_calls
+    systemctl restart solvegate@$each
+    await is_answered_by 12
+    end_calls refused-by-$each 'Could not connect'
+    echo with-$each $(answering) $(systemctl show --value -p NRestarts solvegate@$other)
+done
+systemctl stop solvegate@1 solvegate@2
+echo stopped $(systemctl is-active solvegate@1 solvegate@2)
+sed -i '/SOLVEGATE_STORE/d' /etc/solvegate/environment
+
 # Removing the package ends what runs.
 cp /etc/solvegate/solvegate.json.good /etc/solvegate/solvegate.json
 systemctl start solvegate.socket solvegate
@@ -137,9 +169,21 @@ kernel-settings forbidden
 devices forbidden
 set-user-bit forbidden
 broken failed 78 0
+two 0 active active
+both 12
+shared-solve 0
+without-1 0 2 active
+refused-by-1-asked 0
+refused-by-1 0
+with-1 12 0
+without-2 0 1 active
+refused-by-2-asked 0
+refused-by-2 0
+with-2 12 0
+stopped inactive inactive
 removed 0 inactive inactive
 """
-BOOT_S = 240
+BOOT_S = 300
 
 
 def write(machine, name, text, mode=0o644):
@@ -151,7 +195,7 @@ def write(machine, name, text, mode=0o644):
 def boot_and_try(machine, packages):
     """Boots the folder, which upgrades to these packages and switches itself off; returns what the script inside found, and the
     end of its trace."""
-    machine.apt("install", "systemd-sysv", "dbus")
+    machine.apt("install", "systemd-sysv", "dbus", "redis-server")
     os.mkdir(machine.path("/var/tmp/new"))
     for path in packages:
         shutil.copy(path, machine.path("/var/tmp/new"))
