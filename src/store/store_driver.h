@@ -119,6 +119,8 @@ struct store_backend {
     bool is_async;
     uint64_t migrated_from; /* the version of a file that was brought up to date, or 0 */
     uint64_t lost_solutions, lost_idempotency; /* rows lost by migrating an older version */
+    uint32_t
+        batch_most; /* entries that it can write at once without keeping others waiting; 0: as many as come */
     /* Who writes; 0: a gateway that has the store for itself. */
     uint16_t node;
     uint64_t incarnation;        /* of the node's runs, never used twice */

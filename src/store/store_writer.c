@@ -133,11 +133,13 @@ static bool drops_released(const struct store_batch *batch, const struct store_e
 static struct store_batch next_batch(const struct store *store)
 {
     struct store_batch batch = {.first = store->batch.first, .number = store->batches + 1};
+    const uint32_t limit = store->backend->batch_most;
+    const uint32_t most = limit == 0 || limit > BATCH_MAX ? BATCH_MAX : limit;
     unsigned releases = 0;
     unsigned claims = 0;
     for (const struct store_entry *entry = batch.first; entry != NULL; entry = entry->next) {
         const bool is_alone = entry->shift != NULL && batch.count > 0;
-        if (batch.count == BATCH_MAX || is_alone || claims == CLAIMS_MAX ||
+        if (batch.count == most || is_alone || claims == CLAIMS_MAX ||
             (releases > 0 && drops_released(&batch, entry)))
             break;
         batch.count++;

@@ -92,7 +92,10 @@ enum store_opening world_try(struct store_world *world, struct buf *mistake)
                                       .prefix = "solvegate_test",
                                       .allow_async = world->allow_async,
                                       .patience_ms = world->patience_ms,
-                                      .beat_ms = world->beat_ms};
+                                      .beat_ms = world->beat_ms,
+                                      .node = world->node,
+                                      .lease_ms = 10000,
+                                      .heartbeat_ms = 2000};
     enum store_opening opening = store_lock_with(world->driver, &place, &world->store, mistake);
     if (opening == STORE_OPENED)
         opening = store_open(world->store, &names, mistake);

@@ -22,6 +22,7 @@ struct store_world {
     unsigned patience_ms; /* of the next opening; 0: the driver's own */
     bool allow_async;     /* likewise */
     unsigned beat_ms;     /* likewise; short, since tests wait for beats */
+    const char *node;     /* likewise: the gateway's name among several; NULL: it is alone */
     struct store *store;  /* NULL while closed */
     journal_seq seq;      /* appended last */
     journal_seq durable;

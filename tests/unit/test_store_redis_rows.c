@@ -347,6 +347,22 @@ static void a_clock_that_was_moved_beyond_all_reason_does_no_harm(void **state)
     }
 }
 
+/* The server does nothing else while a script runs, and beats and claims of others wait for it. */
+static void a_script_has_no_more_rows_than_others_can_wait_for(void **state)
+{
+    struct store_world *const world = *state;
+    struct store_counters counters;
+    world->node = "a";
+    world_open(world);
+    world_start(world);
+    world_append_requests(world, 5120);
+    world_until_durable(world, 5120);
+    store_counters(world->store, &counters);
+    assert_int_equal(histogram_sum_ms(&counters.batch_sizes), 5120);
+    assert_true(counters.commits >= 10);
+    world_close(world);
+}
+
 /* ---- versions ---------------------------------------------------------------------------- */
 
 #define SCHEMA "{" CASE_PREFIX "}:schema"
@@ -427,6 +443,7 @@ int main(int argc, char **argv)
         REDIS_CASE(names_that_are_none_are_passed_over),
         REDIS_CASE(a_gateway_with_more_claims_than_a_reply_has_items_starts),
         REDIS_CASE(a_clock_that_was_moved_beyond_all_reason_does_no_harm),
+        REDIS_CASE(a_script_has_no_more_rows_than_others_can_wait_for),
         REDIS_CASE(a_store_on_which_an_older_gateway_lives_is_left_to_it),
         REDIS_CASE(a_gateway_that_has_the_store_for_itself_brings_it_up_to_date),
         REDIS_CASE(a_backup_of_an_older_version_is_brought_up_to_date_by_who_finds_it),
