@@ -15,7 +15,7 @@ import time
 import urllib.parse
 
 from gateway import free_port
-from harness import TIMEOUT, Skip, binary, get, test, wait_until
+from harness import TIMEOUT, Skip, binary, check, get, test, wait_until
 from store_world import StoreWorld
 
 # One gateway that has its store for itself. Without this those on a server share it: test_cluster*.py.
@@ -30,6 +30,13 @@ PASSWORD = "canary/STORE:p@ss?word#7f3a"
 
 def quoted(text):
     return urllib.parse.quote(text, safe="")
+
+
+def listen(texts):
+    """The password in plain words, as a URL writes it, and its middle, which both have."""
+    for where, text in texts:
+        for secret in (PASSWORD, quoted(PASSWORD), "canary/", "canary%2F"):
+            check(secret not in text, f"the password sings in {where}: {text[max(0, text.find(secret) - 100):][:300]}")
 
 
 def need_driver(url):

@@ -42,10 +42,9 @@ static enum store_result take(struct redis_store *store, const struct store_memb
     return result;
 }
 
-enum store_result redis_adopt(struct store_backend *backend, const struct store_member *dead,
-                              bool is_again, bool *is_ours, const struct store_adopted *to)
+static enum store_result adopt(struct redis_store *store, const struct store_member *dead,
+                               bool is_again, bool *is_ours, const struct store_adopted *to)
 {
-    struct redis_store *const store = redis_store_of(backend);
     *is_ours = false;
     if (!is_again)
         chest_forget(store);
@@ -60,5 +59,16 @@ enum store_result redis_adopt(struct store_backend *backend, const struct store_
         call_disconnect(store);
         result = STORE_RETRY;
     }
+    return result;
+}
+
+/* Gateways die now and then, and each connection takes the server's memory meanwhile. */
+enum store_result redis_adopt(struct store_backend *backend, const struct store_member *dead,
+                              bool is_again, bool *is_ours, const struct store_adopted *to)
+{
+    struct redis_store *const store = redis_store_of(backend);
+    const enum store_result result = adopt(store, dead, is_again, is_ours, to);
+    if (result == STORE_DONE)
+        call_disconnect(store);
     return result;
 }
