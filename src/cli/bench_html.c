@@ -34,6 +34,7 @@ static const char head[] =
     "th,td{text-align:right;padding:.25rem .5rem;border-bottom:1px solid var(--line)}\n"
     "th:first-child,td:first-child{text-align:left}\n"
     "svg{width:100%;height:auto;display:block}text{font-size:11px;fill:var(--soft)}\n"
+    "@media(max-width:40rem){text{font-size:20px}}\n"
     ".bar{fill:var(--a)}.axis{stroke:var(--line)}\n"
     ".p50{fill:none;stroke:var(--a);stroke-width:2}.p99{fill:none;stroke:var(--b);stroke-width:2}\n"
     ".k50{color:var(--a)}.k99{color:var(--b)}.wide{overflow-x:auto}\n"
@@ -256,22 +257,23 @@ static void add_comparison(struct buf *out, const struct bench_report *old,
         add_text(out, old->dialect);
         buf_add(out, SLICE_OF("</p>\n"));
     }
-    buf_add(out, SLICE_OF("<table><tr><th></th><th>before</th><th>now</th><th>change</th>"
-                          "<th></th></tr>\n"));
+    buf_add(out, SLICE_OF("<div class=\"wide\"><table><tr><th></th><th>before</th><th>now</th>"
+                          "<th>change</th><th></th></tr>\n"));
     for (size_t i = 0; i < count; i++) {
         buf_addf(out, "<tr><td>%s</td><td>%s</td>", rows[i].label, rows[i].before);
         buf_addf(out, "<td>%s</td><td>%s</td>", rows[i].now, rows[i].change);
         buf_addf(out, "<td>%s</td></tr>\n", rows[i].verdict);
     }
-    buf_add(out, SLICE_OF("</table>\n"));
+    buf_add(out, SLICE_OF("</table></div>\n"));
 }
 
 static void add_steps(struct buf *out, const struct bench_report *report)
 {
     if (report->step_count == 0)
         return;
-    buf_add(out, SLICE_OF("<h2>Steps</h2>\n<table><tr><th>rate</th><th>sent</th><th>solved</th>"
-                          "<th>failed</th><th>p50</th><th>p99</th></tr>\n"));
+    buf_add(out,
+            SLICE_OF("<h2>Steps</h2>\n<div class=\"wide\"><table><tr><th>rate</th>"
+                     "<th>sent</th><th>solved</th><th>failed</th><th>p50</th><th>p99</th></tr>\n"));
     for (size_t i = 0; i < report->step_count; i++) {
         const struct bench_step_row *const step = &report->steps[i];
         buf_addf(out, "<tr><td>%.4g/s</td><td>%" PRIu64 "</td>", step->rate, step->sent);
@@ -281,7 +283,7 @@ static void add_steps(struct buf *out, const struct bench_report *report)
         add_percentile(out, step->solved, 0.99, step->p99_us);
         buf_add(out, SLICE_OF("</td></tr>\n"));
     }
-    buf_add(out, SLICE_OF("</table>\n"));
+    buf_add(out, SLICE_OF("</table></div>\n"));
 }
 
 void bench_html_write(const struct bench_report *report, const struct bench_report *old,
@@ -297,7 +299,9 @@ void bench_html_write(const struct bench_report *report, const struct bench_repo
     buf_addf(out, "; dialect %s; ", report->dialect);
     add_date(out, report->started_wall_ms);
     buf_add(out, SLICE_OF("</p>\n"));
-    if (report->interval_count > 0) {
+    if (report->solved == 0)
+        buf_add(out, SLICE_OF("<p>Nothing was solved, so there is nothing to draw.</p>\n"));
+    if (report->interval_count > 0 && report->solved > 0) {
         add_solves(out, report);
         add_latency_course(out, report);
     }

@@ -37,6 +37,11 @@ for (const [name, context] of [
         await shoot(report, `report-${kind}-${name}`);
         await isReadable(report);
         assert.deepEqual(asked, [page(kind)], 'what was loaded');
+        assert.equal(await report.locator('svg').count() > 0, kind !== 'failed', 'charts of what there is');
+        for (const text of await report.locator('svg text').all()) {
+          const { height } = await text.evaluate((node) => node.getBoundingClientRect());
+          assert.ok(height >= 9, `the words of a chart are ${height} px high`);
+        }
         for (const table of await report.locator('table').all()) {
           const [inner, scroll] = await table.evaluate((node) => [node.parentElement.clientWidth, node.parentElement.scrollWidth]);
           assert.ok(scroll <= inner || await table.evaluate((node) => getComputedStyle(node.parentElement).overflowX === 'auto'), 'a table is cut');
