@@ -28,8 +28,8 @@ unsigned postgres_port(void);
 /* The URL by the socket, with "&" and more parameters behind it or "". */
 void postgres_url(char *url, size_t room, const char *more);
 
-/* A standby of it: made from a backup, streaming; has all that is written by now, and gets no more; the server is killed
- * and the standby takes its place; ended and removed. */
+/* A standby of it: made from a backup, and streaming; has all that is written by now, and gets no more; the server is
+ * killed and the standby takes its place; ended and removed. */
 void postgres_add_standby(void);
 void postgres_cut_standby(void);
 void postgres_promote_standby(void);

@@ -285,16 +285,9 @@ static void the_printed_statements_create_what_the_gateway_creates(void **state)
 /* ---- versions ---------------------------------------------------------------------------- */
 
 #define VERSION "SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"
+#define SPENT "SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha'"
 #define KEPT "SELECT count(*) FROM " SCHEMA ".secret WHERE name = 'kept'"
 #define CLAIMING "SELECT count(*) FROM pg_proc WHERE proname = 'claim_keys'"
-
-/* Opens it as a gateway does. */
-static void open_usual(void)
-{
-    const struct store_place place = usual_place();
-    expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number(VERSION), PG_SCHEMA_VERSION);
-}
 
 static void tables_of_a_newer_program_are_refused(void **state)
 {
@@ -308,11 +301,13 @@ static void tables_of_a_newer_program_are_refused(void **state)
 static void older_tables_are_brought_up_to_date(void **state)
 {
     (void)state;
-    open_usual();
+    const struct store_place place = usual_place();
+    expect(&place, STORE_OPENED, "PostgreSQL");
     postgres_run("UPDATE " SCHEMA ".meta SET value = '0' WHERE name = 'version'; DROP TABLE " SCHEMA
                  ".letter;"
                  " INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1)");
-    open_usual();
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    assert_int_equal(postgres_number(VERSION), PG_SCHEMA_VERSION);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret"), 1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".letter"), 0);
 }
@@ -321,7 +316,8 @@ static void older_tables_are_brought_up_to_date(void **state)
 static void rows_of_the_first_version_are_still_there_and_have_no_owner(void **state)
 {
     (void)state;
-    open_usual();
+    const struct store_place place = usual_place();
+    expect(&place, STORE_OPENED, "PostgreSQL");
     postgres_run("INSERT INTO " SCHEMA ".spent (client, day, spent) VALUES ('alpha', 20000, 7);"
                  "UPDATE " SCHEMA ".meta SET value = '1' WHERE name = 'version';"
                  "DROP TABLE " SCHEMA ".node, " SCHEMA ".progress, " SCHEMA ".claim, " SCHEMA
@@ -329,25 +325,26 @@ static void rows_of_the_first_version_are_still_there_and_have_no_owner(void **s
                  ".spent DROP COLUMN owner CASCADE,"
                  " ADD CONSTRAINT spent_pkey PRIMARY KEY (client);"
                  "ALTER TABLE " SCHEMA ".solution DROP COLUMN owner");
-    open_usual();
-    assert_int_equal(
-        postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha' AND owner = 0"),
-        7);
-    open_usual();
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    assert_int_equal(postgres_number(VERSION), PG_SCHEMA_VERSION);
+    assert_int_equal(postgres_number(SPENT " AND owner = 0"), 7);
+    expect(&place, STORE_OPENED, "PostgreSQL");
 }
 
 /* Version 2 knew gateways and claims, and no adoptions. */
 static void rows_of_the_second_version_are_still_there(void **state)
 {
     (void)state;
-    open_usual();
+    const struct store_place place = usual_place();
+    expect(&place, STORE_OPENED, "PostgreSQL");
     postgres_run("INSERT INTO " SCHEMA ".spent (client, day, spent) VALUES ('alpha', 20000, 7);"
                  "INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1);"
                  "UPDATE " SCHEMA ".meta SET value = '2' WHERE name = 'version';"
                  "DROP TABLE " SCHEMA ".inbox, " SCHEMA ".adoption; ALTER TABLE " SCHEMA
                  ".idempotency DROP COLUMN follows");
-    open_usual();
-    assert_int_equal(postgres_number("SELECT spent FROM " SCHEMA ".spent"), 7);
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    assert_int_equal(postgres_number(VERSION), PG_SCHEMA_VERSION);
+    assert_int_equal(postgres_number(SPENT), 7);
     assert_int_equal(postgres_number(KEPT), 1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".adoption"), 0);
     assert_int_equal(postgres_number("SELECT count(follows) FROM " SCHEMA ".idempotency"), 0);
@@ -357,12 +354,14 @@ static void rows_of_the_second_version_are_still_there(void **state)
 static void rows_of_the_third_version_are_still_there(void **state)
 {
     (void)state;
-    open_usual();
+    const struct store_place place = usual_place();
+    expect(&place, STORE_OPENED, "PostgreSQL");
     const int64_t functions = postgres_number(CLAIMING);
     postgres_run("INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1);"
                  "UPDATE " SCHEMA ".meta SET value = '3' WHERE name = 'version';"
                  "DROP TABLE " SCHEMA ".budget; DROP FUNCTION " SCHEMA ".claim_keys");
-    open_usual();
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    assert_int_equal(postgres_number(VERSION), PG_SCHEMA_VERSION);
     assert_int_equal(postgres_number(KEPT), 1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".budget"), 0);
     assert_int_equal(postgres_number(CLAIMING), functions);
@@ -371,13 +370,14 @@ static void rows_of_the_third_version_are_still_there(void **state)
 static void rows_of_the_fourth_version_are_still_there(void **state)
 {
     (void)state;
-    open_usual();
+    const struct store_place place = usual_place();
+    expect(&place, STORE_OPENED, "PostgreSQL");
     postgres_run("UPDATE " SCHEMA ".meta SET value = '4'; ALTER TABLE " SCHEMA
                  ".solution ADD COLUMN taken bigint NOT NULL DEFAULT 0; ALTER TABLE " SCHEMA
                  ".flight DROP COLUMN adoptions; INSERT INTO " SCHEMA ".flight"
                  " (id, key, client, created, body, owner)"
                  " VALUES (7, 'k', 'alpha', 1, '{\"v\":1,\"adoptions\":2}', 1)");
-    open_usual();
+    expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(postgres_number("SELECT adoptions FROM " SCHEMA ".flight WHERE id = 7"), 2);
     assert_int_equal(postgres_number("SELECT count(1) FROM pg_attribute WHERE attname = 'taken'"),
                      0);
@@ -478,7 +478,9 @@ static void a_certificate_is_verified_with_the_given_authority(void **state)
     place.ca_file = right;
     tls_place(&place, url, "127.0.0.1", "");
     expect(&place, STORE_OPENED, "127.0.0.1");
-    assert_int_equal(postgres_number("SELECT (current_setting('ssl') = 'on')::int"), 1);
+    assert_int_equal(postgres_number("SELECT count(*) FROM pg_settings WHERE name = 'ssl' AND"
+                                     " setting = 'on'"),
+                     1);
     place.ca_file = wrong;
     expect(&place, STORE_UNUSABLE, "certificate");
     place.ca_file = "/nowhere/ca.pem";
@@ -516,8 +518,7 @@ static enum store_opening inspect(const struct store_place *place, char text[TEX
 static void inspecting_tells_what_is_there_and_changes_nothing(void **state)
 {
     (void)state;
-    static char text[TEXT_MAX];
-    char version[64];
+    static char text[TEXT_MAX], version[64];
     struct store_place place = usual_place();
     assert_int_equal(inspect(&place, text), STORE_OPENED);
     assert_non_null(strstr(text, "no tables yet"));

@@ -1,5 +1,5 @@
-/* Gateways that share a Redis which another server succeeds: their slot is taken away, it becomes a replica, a replica is
- * promoted. Until it is back the store is away, since no script of ours has begun by then. */
+/* Gateways that share a Redis which another server succeeds: their slot is taken away, it becomes a replica, a replica
+ * is promoted. Until it is back the store is away, since no script of ours has begun by then. */
 #include "redis_store_world.h"
 #include "store_nodes.h"
 
@@ -30,10 +30,7 @@ static int cluster_set_up(void **state)
     return world_set_up(state);
 }
 
-#define CLUSTER_CASE(name)                                 \
-    {                                                      \
-#name, name, cluster_set_up, world_tear_down, NULL \
-    }
+#define CLUSTER_CASE(name) {#name, name, cluster_set_up, world_tear_down, NULL}
 
 static const char *slot(void)
 {

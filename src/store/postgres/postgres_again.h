@@ -9,8 +9,8 @@
 enum store_result pg_again_enter(struct postgres_store *store);
 
 /* Notes which server this is, and which of its timelines. If it is not the one of the session before, a standby has
- * succeeded it: for a lease nothing new is claimed, because others may have lost claims even if nothing of ours is lost.
- * A role that may not know is told nothing. */
+ * succeeded it: nothing new is claimed for a lease, since others may have lost claims even if none of ours is
+ * lost. A role that may not know is told nothing. */
 enum store_result pg_again_follow_history(struct postgres_store *store);
 
 /* What it means that the node's row was not found: STORE_REFUSED, or STORE_RETRY if the store has only forgotten this

@@ -11,8 +11,8 @@ void pg_lock_choose_run(struct postgres_store *store, const char *run);
  * yet given up is ended first. */
 enum store_result pg_lock_take(struct postgres_store *store);
 
-/* Of a gateway that shares the schema: has the schema's lock for itself alone, which ends its share of it, and shares it
- * again. *is_alone is false if others have it. */
+/* Of a gateway that shares the schema: has its lock for itself alone, which ends its share of it, and shares it again.
+ * *is_alone is false if others have it. */
 enum store_result pg_lock_try_alone(struct postgres_store *store, bool *is_alone);
 enum store_result pg_lock_share_again(struct postgres_store *store);
 

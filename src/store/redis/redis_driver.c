@@ -21,8 +21,8 @@
 /* A server reads about a million rows in this time. */
 #define LOADING_WAIT_MS 60000
 #define RELEASE_WAIT_MS 1000
-/* The server does nothing else while a script runs, and needs about 10 us for each row that it writes, and as much for a
- * claim: 5 ms. */
+/* The server does nothing else while a script runs, and needs about 10 us for each row that it writes and for a claim:
+ * 5 ms. */
 #define SCRIPT_ROWS 512
 
 static bool redis_judge(const struct store_place *place, const char *address, struct buf *mistake)

@@ -15,8 +15,8 @@
 
 #define SOURCE_MAX 65536
 
-/* What a script works on begins with its only key. No row has that name: so a cluster that has taken our slot away, or is
- * moving it, says so (MOVED, ASK, CLUSTERDOWN) before the script has begun, and never in the middle of it.
+/* What a script works on begins with its only key. No row has that name: so a cluster that has taken our slot away, or
+ * is moving it, says so (MOVED, ASK, CLUSTERDOWN) before the script has begun, and never in the middle of it.
  *
  * Numbers of rows do not fit into Lua's: they are only compared, as texts. */
 static const char begin[] = "#!lua\n";
