@@ -4,11 +4,13 @@
 
 #include "store/redis/redis_driver.h"
 
+#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -38,23 +40,70 @@ static const char *valkey_missing(void)
                : "there is no valkey-server, which Debian has from 13 on";
 }
 
-static void prepare(struct store_world *world, const char *program)
+static void begin(struct store_world *world, const char *program)
 {
     server = (struct redis_server){.port = 0};
     assert_true(redis_find_program(program, server.program, sizeof(server.program)));
     (void)snprintf(server.directory, sizeof(server.directory), "%s", world->directory);
+    redis_start(&server);
 }
 
-static void begin(struct store_world *world, const char *program)
+/* A cluster takes two seconds to begin: one is used for many cases. */
+static struct redis_server cluster;
+
+static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *place)
 {
-    prepare(world, program);
-    redis_start(&server);
+    (void)facts;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static void drop_cluster(void)
+{
+    if (cluster.process == 0)
+        return;
+    redis_stop(&cluster);
+    (void)nftw(cluster.directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void make_cluster(void)
+{
+    static bool is_registered;
+    const char *const base = getenv("TMPDIR");
+    cluster = (struct redis_server){.port = 0};
+    assert_true(redis_find_program("redis-server", cluster.program, sizeof(cluster.program)));
+    (void)snprintf(cluster.directory, sizeof(cluster.directory), "%s/solvegate-redis-XXXXXX",
+                   base == NULL ? "/tmp" : base);
+    assert_non_null(mkdtemp(cluster.directory));
+    if (!is_registered)
+        assert_int_equal(atexit(drop_cluster), 0);
+    is_registered = true;
+    redis_start_cluster(&cluster, true);
 }
 
 static void cluster_begin(struct store_world *world)
 {
-    prepare(world, "redis-server");
-    redis_start_cluster(&server, true);
+    (void)world;
+    if (cluster.process == 0)
+        make_cluster();
+    redis_do(&cluster, "CONFIG", "SET", "maxmemory", "0", NULL);
+    redis_do(&cluster, "FLUSHALL", NULL);
+    redis_do(&cluster, "SCRIPT", "FLUSH", NULL);
+    server = cluster;
+}
+
+/* One that a case has left with other slots or servers is of no use to the next. */
+static void cluster_end(struct store_world *world)
+{
+    (void)world;
+    struct redis_reply *const info = redis_ask(&cluster, "CLUSTER", "INFO", NULL);
+    const bool is_whole = info != NULL && info->type == REPLY_STRING &&
+                          strstr(info->bytes, "cluster_slots_ok:16384") != NULL &&
+                          strstr(info->bytes, "cluster_known_nodes:1\r") != NULL;
+    redis_reply_free(info);
+    if (!is_whole)
+        drop_cluster();
 }
 
 static void redis_begin(struct store_world *world)
@@ -160,7 +209,7 @@ const struct store_kit store_kit_redis_cluster = {
     .is_shared_only = true,
     .missing = redis_missing,
     .begin = cluster_begin,
-    .end = redis_end,
+    .end = cluster_end,
     .url = redis_url,
     .count_rows = redis_count_rows,
     .set_full = redis_set_full,
