@@ -8,6 +8,7 @@ LOST_REPLIES = ("submit-lost", "submit-lost-reset", "submit-hang")
 # The vendor replies at once, so that its task id is on disk this much later; a busy machine may stand still meanwhile.
 DURABLE_WITHIN = 1.5
 LATE_AT_MOST = 0.25
+LATE_FEW = 2  # of one moment
 # The vendor notes the end of a callback, and the port is looked at every millisecond; a machine may be busy.
 SLACK = 0.1
 
@@ -72,7 +73,7 @@ class Judge:
             due += late > DURABLE_WITHIN
             if late > DURABLE_WITHIN and submit["id"] not in self.deaths[place][1].tasks:
                 late_ones.append(f"task {submit['id']} was not on disk {late:.1f} s after it was accepted")
-        if len(late_ones) > LATE_AT_MOST * due:
+        if len(late_ones) > max(LATE_FEW, LATE_AT_MOST * due):
             self.complain(f"{len(late_ones)} of {due} were late: " + "; ".join(late_ones))
 
     def everybody_is_answered(self):

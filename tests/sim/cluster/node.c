@@ -238,6 +238,7 @@ static void set_cut_off(struct cluster *c, uint32_t place, bool is_cut_off)
     node->is_cut_off = is_cut_off;
     struct event event = {.kind = EVENT_STORE_STATE};
     event.store_is_writable = !is_cut_off;
+    event.store_is_away = is_cut_off;
     node_step(c, place, &event);
     release_waiting(c, place);
 }
