@@ -244,6 +244,23 @@ void idempotency_drop_gone(struct engine *engine, struct flight *flight)
     }
 }
 
+/* What the key stood for here serves nobody, and the node that is adopted has solved it anew. */
+static void take_over(struct engine *engine, struct idempotency *known,
+                      const struct idempotency_row *row, struct flight *flight,
+                      struct solution *solution, uint64_t left_ms)
+{
+    let_go(engine, known);
+    known->fingerprint = row->fingerprint;
+    known->is_journaled = true;
+    wheel_arm(&engine->wheel, &known->expiry, engine->now_ms + left_ms);
+    if (solution == NULL) {
+        wait_for(known, flight);
+        return;
+    }
+    hold(engine, known, solution);
+    set_aside(solution);
+}
+
 void idempotency_restore(struct engine *engine, const struct idempotency_row *row,
                          struct flight *flight, struct solution *solution, uint64_t left_ms)
 {
@@ -253,6 +270,11 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
         /* If the row stands for nothing any more, the store has yet to say what the key stands for. */
         known->is_unconfirmed = flight == NULL && solution == NULL;
         known->is_journaled = true;
+    }
+    if (known != NULL && (flight != NULL || solution != NULL) && left_ms > 0 &&
+        !known->is_unconfirmed && gives_way(engine, known)) {
+        take_over(engine, known, row, flight, solution, left_ms);
+        return;
     }
     if (known != NULL || !has_room)
         return;

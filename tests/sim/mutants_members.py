@@ -95,6 +95,8 @@ MEMBER_MUTANTS = [
      "        known->is_unconfirmed = flight == NULL && solution == NULL;", "        known->is_unconfirmed = false;", "story adopted_keys"),
     ("adoption: who solves a key anew loses it where the old solution is known", "src/engine/idempotency.c",
      "    if (record == NULL ? !has_room : !gives_way(engine, record))", "    if (record != NULL || !has_room)", "story adopted_keys"),
+    ("cluster: an adopted flight loses its key where the old solution is known", "src/engine/idempotency.c",
+     "        !known->is_unconfirmed && gives_way(engine, known)) {", "        !known->is_unconfirmed && engine == NULL) {", "cluster"),
     ("adoption: an idempotency key has two flights", "src/engine/reunite.c",
      "    gather_repeat(recovery_of(engine), flight_id(engine, ours), &row->digest);\n", "", "story adopted_keys"),
     ("adoption: who waits for an idempotency key of ours pays for itself", "src/engine/reunite.c",
