@@ -46,7 +46,7 @@ void books_note_end(struct cluster *c, uint32_t place)
 
 static bool is_exact(const struct cluster *c)
 {
-    return c->crashes == 0 && c->fences == 0 && c->losses == 0;
+    return c->crashes == 0 && c->fences == 0 && c->losses == 0 && !c->has_unclosed;
 }
 
 static void check_requests(const struct cluster *c, const struct stats *sum)

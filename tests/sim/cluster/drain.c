@@ -85,6 +85,8 @@ void drain_happens(struct cluster *c, const struct moment *moment)
         at(c, LOOK_AGAIN_MS, moment_of(c, moment->node, moment->number + 1));
         return;
     }
+    /* The store was away for so long that nobody waits for the last page. */
+    c->has_unclosed |= !is_closed;
     end_in_order(c, moment->node);
     node_end(c, moment->node);
     at(c, 1 + rand_below(&c->drain_rand, DOWN_MOST_MS),
