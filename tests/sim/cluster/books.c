@@ -41,6 +41,7 @@ void books_note_end(struct cluster *c, uint32_t place)
 {
     const struct node *node = &c->nodes[place];
     /* What it adopted may have been on its way: after a restart that counts as its own. */
+    c->has_unclosed |= node->has_untold;
     c->asked_unwritten += node->asked - node->asked_written + node->adopted_requests;
 }
 

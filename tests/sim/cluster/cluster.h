@@ -282,7 +282,8 @@ struct cluster {
     struct plan plan;
     struct rand rand, pulse_rand, find_rand, drain_rand, letter_rand, forget_rand, sight_rand,
         clock_rand, roll_rand;
-    bool has_unclosed; /* somebody left without having written the last page of its books */
+    bool
+        has_unclosed; /* somebody left before its last page, or before it heard of all that it had adopted */
     uint64_t asked, asked_unwritten, accepted; /* of all nodes; in no books; as engines were told */
     uint64_t letter_strength; /* of a thousand failures that somebody orders something about */
     uint64_t now_ms, order, steps;
