@@ -72,12 +72,16 @@ static bool is_expired(const struct cluster *c, const struct need *need)
     return token != NULL && (token->is_condemned || token->expires_ms <= c->now_ms);
 }
 
-/* No node says that it does not know an id whose row is there, unless it was given up before. */
-static void check_unknown(struct cluster *c, const struct need *need, const struct answer *answer)
+/* No node says that it does not know an id whose row is there, unless it was given up before: whoever was told to come
+ * again may have been heard all the same. */
+static void check_unknown(struct cluster *c, const struct caller *caller,
+                          const struct answer *answer)
 {
+    const struct need *need = &c->needs[caller->need];
     const struct key name = key_from_u64(need->id);
+    const bool was_given_up = need->give_ups > caller->is_detach;
     CHECK(c, answer->refusal != REFUSAL_UNKNOWN_ID || need->is_unsafe || need->is_slept_through ||
-                 need->give_ups > 1 || is_expired(c, need) ||
+                 was_given_up || is_expired(c, need) ||
                  store_find(&c->store, RECORD_REQUEST, &name) == NULL);
 }
 
@@ -109,7 +113,7 @@ void errands_on_answer(struct cluster *c, struct caller *caller, const struct an
         return;
     caller->is_open = false;
     tell(c, "need %u is told %s", caller->need, answer->refusal == REFUSAL_NONE ? "done" : "no");
-    check_unknown(c, &c->needs[caller->need], answer);
+    check_unknown(c, caller, answer);
     if (caller->is_detach)
         on_withdrawn(c, caller->need, answer);
     else
