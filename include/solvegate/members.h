@@ -32,8 +32,8 @@ struct demand {
 /* Moments in a beat begin again after as many seconds, which are six weeks. */
 #define DEMAND_SECONDS (1u << 22)
 
-/* What this node's next beat tells. */
-void engine_demand(const struct engine *engine, struct demand *demand);
+/* What this node's next beat tells. What it tells less of than before is others' from now on. */
+void engine_demand(struct engine *engine, struct demand *demand);
 
 /* Are rows that the store has lost (EVENT_STORE_LOST) still to be written again? What others seem to have to solve may
  * be among them. */

@@ -82,17 +82,6 @@ void divide_take_over(struct engine *engine, node_id id)
             engine->departed[i].until_ms = engine->now_ms;
 }
 
-void divide_on_beat(struct engine *engine, const struct beat *beat)
-{
-    ASSERT(engine->members != NULL && beat->member_count <= ENGINE_NODES);
-    drop_departed(engine);
-    note_departed(engine, beat);
-    engine->member_count = beat->member_count;
-    if (beat->member_count > 0)
-        memcpy(engine->members, beat->members, beat->member_count * sizeof *beat->members);
-    divide_slots(engine);
-}
-
 /* ---- slots --------------------------------------------------------------------------------- */
 
 static uint32_t seconds_now(const struct engine *engine)
@@ -255,6 +244,24 @@ static uint32_t part_of(const struct engine *engine, const struct pool *pool)
     return fair_fill(size, have, count, self);
 }
 
+/* A beat that tells less may be under way to the store while an older one is what is known to be there. */
+static uint32_t told_of(const struct pool *pool, const struct member *self)
+{
+    const uint32_t row = self->demand.levels[place_of(pool)];
+    return row < pool->told_least ? row : pool->told_least;
+}
+
+/* With a beat's answer the row is known again; what was told since may be there with the next one. */
+static void note_answer(struct engine *engine)
+{
+    for (uint16_t i = 0; i < engine->member_count; i++)
+        for (uint16_t j = 0; engine->members[i].is_self && j < engine->pool_count; j++)
+            engine->members[i].demand.levels[place_of(&engine->pools[j])] =
+                (uint16_t)told_of(&engine->pools[j], &engine->members[i]);
+    for (uint16_t i = 0; i < engine->pool_count; i++)
+        engine->pools[i].told_least = engine->pools[i].told_last;
+}
+
 /* As with slots: no more than the others can know of. What they have told is not divided. */
 uint32_t divide_pool(const struct engine *engine, const struct pool *pool)
 {
@@ -262,8 +269,22 @@ uint32_t divide_pool(const struct engine *engine, const struct pool *pool)
     const uint32_t part = part_of(engine, pool);
     if (self == NULL || pool->shares_bit)
         return part;
-    const uint32_t told = self->demand.levels[place_of(pool)];
+    const uint32_t told = told_of(pool, self);
     return part <= told || told == DEMAND_LEVEL_MOST ? part : told;
+}
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+void divide_on_beat(struct engine *engine, const struct beat *beat)
+{
+    ASSERT(engine->members != NULL && beat->member_count <= ENGINE_NODES);
+    drop_departed(engine);
+    note_departed(engine, beat);
+    engine->member_count = beat->member_count;
+    if (beat->member_count > 0)
+        memcpy(engine->members, beat->members, beat->member_count * sizeof *beat->members);
+    note_answer(engine);
+    divide_slots(engine);
 }
 
 /* ---- what the others hear ------------------------------------------------------------------ */
@@ -281,7 +302,7 @@ static uint32_t held_by(const struct engine *engine)
 }
 
 /* Whoever sleeps keeps what it has, and begins nothing. */
-static void tell_pool(const struct engine *engine, const struct pool *pool, struct demand *demand)
+static void tell_pool(const struct engine *engine, struct pool *pool, struct demand *demand)
 {
     uint32_t level = level_of(pool);
     const uint32_t part = pool->is_asleep ? 0 : part_of(engine, pool);
@@ -290,11 +311,13 @@ static void tell_pool(const struct engine *engine, const struct pool *pool, stru
     if (pool->shares_bit)
         return;
     level = level > part ? level : part;
-    demand->levels[place_of(pool)] =
-        (uint16_t)(level < DEMAND_LEVEL_MOST ? level : DEMAND_LEVEL_MOST);
+    pool->told_last = (uint16_t)(level < DEMAND_LEVEL_MOST ? level : DEMAND_LEVEL_MOST);
+    if (pool->told_last < pool->told_least)
+        pool->told_least = pool->told_last;
+    demand->levels[place_of(pool)] = pool->told_last;
 }
 
-void engine_demand(const struct engine *engine, struct demand *demand)
+void engine_demand(struct engine *engine, struct demand *demand)
 {
     *demand = (struct demand){
         .slots = at_most(wanted(engine)), .held = held_by(engine), .waiting = engine->starved_s};
@@ -307,7 +330,7 @@ static bool has_unheard_pool(const struct engine *engine, const struct member *s
 {
     for (uint16_t i = 0; i < engine->pool_count; i++) {
         const struct pool *pool = &engine->pools[i];
-        const uint32_t told = self->demand.levels[place_of(pool)];
+        const uint32_t told = told_of(pool, self);
         const uint32_t part = pool->is_asleep || pool->shares_bit ? 0 : part_of(engine, pool);
         if (level_of(pool) < part && told < part && told < DEMAND_LEVEL_MOST)
             return true;

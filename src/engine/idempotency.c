@@ -231,6 +231,9 @@ void idempotency_move(struct engine *engine, struct flight *from, struct flight 
         struct idempotency *record = CONTAINER_OF(link, struct idempotency, link);
         let_go(engine, record);
         wait_for(record, into);
+        /* Its row is ours, and stood for nothing when it was adopted. */
+        if (record->is_journaled && flight_claim(into) != 0)
+            record->is_unconfirmed = false;
         (void)journal(engine, record);
     }
 }
@@ -261,16 +264,29 @@ static void take_over(struct engine *engine, struct idempotency *known,
     set_aside(solution);
 }
 
+/* Does the record know what the key stands for without the store? */
+static bool is_decided(const struct idempotency *record)
+{
+    return record->solution != NULL || (record->flight != NULL && flight_claim(record->flight) != 0);
+}
+
+/* The row of a key that somebody repeated here is ours from now on. If it stands for nothing any more, it has to say
+ * what the record does, or the store has yet to say what the key stands for. */
+static void own(struct engine *engine, struct idempotency *known, bool is_empty)
+{
+    known->is_journaled = true;
+    known->is_unconfirmed = is_empty && !is_decided(known);
+    if (is_empty)
+        (void)journal(engine, known);
+}
+
 void idempotency_restore(struct engine *engine, const struct idempotency_row *row,
                          struct flight *flight, struct solution *solution, uint64_t left_ms)
 {
     struct idempotency *known = idempotency_find(engine, &row->digest, row->client);
     const bool has_room = engine->idempotency.used < engine->idempotency.capacity;
-    if (known != NULL && known->is_unconfirmed) {
-        /* If the row stands for nothing any more, the store has yet to say what the key stands for. */
-        known->is_unconfirmed = flight == NULL && solution == NULL;
-        known->is_journaled = true;
-    }
+    if (known != NULL && known->is_unconfirmed)
+        own(engine, known, flight == NULL && solution == NULL);
     if (known != NULL && (flight != NULL || solution != NULL) && left_ms > 0 &&
         !known->is_unconfirmed && gives_way(engine, known)) {
         take_over(engine, known, row, flight, solution, left_ms);

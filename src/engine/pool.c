@@ -25,6 +25,7 @@ void pools_init(struct engine *engine, const struct pool_options *options, uint1
     for (uint16_t i = 0; i < count; i++) {
         struct pool *pool = &engine->pools[i];
         pool->options = options[i];
+        pool->told_last = pool->told_least = UINT16_MAX;
         (void)blob_ref(pool->options.params);
         list_init(&pool->ready);
         wheel_timer_init(&pool->timer, TIMER_POOL);

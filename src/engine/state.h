@@ -341,6 +341,8 @@ struct pool {
     unsigned fails;  /* refills that failed, in a row */
     bool is_asleep;
     bool shares_bit; /* with another pool, in beats (divide.c) */
+    /* What beats told of it: at last, and at least since one was answered. */
+    uint16_t told_last, told_least;
     uint64_t served, refilled, expired;
 };
 

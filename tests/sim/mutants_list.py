@@ -160,7 +160,7 @@ MUTANTS = [
 
     # ---- bugs that the simulation found: they must not come back ------------------------------------------------------
     ("a bad solution is good again after a crash", "src/engine/journal.c",
-     "solution->is_bad ? solution->born_ms : solution->expires_ms", "solution->expires_ms", "sim"),
+     "    row->is_bad = solution->is_bad;\n", "", "sim"),
     ("a second crash during recovery forgets failed requests", "src/engine/recover.c",
      "    if (!row->is_over && !is_second && index_find(&recovery->by_flight, row->id) == NULL)",
      "    if (row->is_over)\n        drop_flight(engine, row->id);\n"

@@ -124,6 +124,16 @@ void follow_own(struct world *world, const char *flight, const char *other)
            (struct claimed){.result = CLAIM_FOLLOW, .followed = followed, .is_own = true});
 }
 
+void follow_own_replayed(struct world *world, const char *flight, const char *other)
+{
+    const uint64_t followed = claim_named(world, other)->last.flight;
+    decide(world, flight,
+           (struct claimed){.result = CLAIM_FOLLOW,
+                            .followed = followed,
+                            .is_own = true,
+                            .is_replayed = true});
+}
+
 void follow_replayed(struct world *world, const char *flight)
 {
     decide(

@@ -56,11 +56,12 @@ void won(struct world *world, const char *flight);
 void unavailable(struct world *world, const char *flight);
 void mismatch(struct world *world, const char *flight);
 /* The flight follows: one of another node, one of another node whose task is at the vendor, one of our own, or the
- * one of its idempotency key. */
+ * one of its idempotency key, which may be our own. */
 void follow(struct world *world, const char *flight);
 void follow_solving(struct world *world, const char *flight);
 void follow_own(struct world *world, const char *flight, const char *other);
 void follow_replayed(struct world *world, const char *flight);
+void follow_own_replayed(struct world *world, const char *flight, const char *other);
 void remembered(struct world *world, const char *flight, enum error_class class, const char *code);
 /* There is a solution with this text, which an attempt of another node brought so long ago, and which lives for 80 s
  * from then. */

@@ -289,6 +289,60 @@ static void a_key_whose_flight_died_is_of_who_solves_it_now(void **state)
     expect(w, "[  8001] answer again r1 solving replayed\n");
 }
 
+/* Here somebody repeated it, and somebody else asked for the same: what is solved now is what both keys stand for. */
+static struct world *world_with_key_of_nothing(void)
+{
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .idempotency = "I");
+    pass(w, 8000);
+    won(w, "f1");
+    dies(w, "K", "f1");
+    ask(w, "bob", .key = "K", .idempotency = "J");
+    follow(w, "f2");
+    return w;
+}
+
+/* It stands for the solution also for somebody who wants a fresher one, and after a crash. */
+static void expect_repeated(struct world *w)
+{
+    crash(w, ALL_RECORDS);
+    beat(w, 0);
+    skip_lines(w);
+    ask(w, "again", .key = "K", .idempotency = "I", .max_age_ms = 1);
+    expect(w, "[ 15001] answer again r3 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
+static void a_key_whose_flight_died_stands_for_the_flight_that_it_joins(void **state)
+{
+    (void)state;
+    struct world *w = world_with_key_of_nothing();
+    ask(w, "retry", .key = "K", .idempotency = "I");
+    follow_replayed(w, "f3");
+    members(w, me(), it_left());
+    (void)adopted(w, 99);
+    pass(w, 1000);
+    won(w, "f2");
+    follow_own_replayed(w, "f3", "f2");
+    solve(w, "a1", "T1", "TOKEN");
+    expect_repeated(w);
+}
+
+static void a_key_whose_flight_died_stands_for_what_its_follower_got(void **state)
+{
+    (void)state;
+    struct world *w = world_with_key_of_nothing();
+    ask(w, "retry", .key = "K", .idempotency = "I");
+    follow_replayed(w, "f3");
+    pass(w, 1000);
+    won(w, "f2");
+    follow_own_replayed(w, "f3", "f2");
+    solve(w, "a1", "T1", "TOKEN");
+    members(w, me(), it_left());
+    (void)adopted(w, 99);
+    expect_repeated(w);
+}
+
 /* Both know the key: here it was solved long ago, and there somebody waits for it to be solved anew. */
 static void what_is_solved_anew_keeps_its_key_where_the_old_solution_is_known(void **state)
 {
@@ -400,6 +454,8 @@ int main(void)
         STORY(what_somebody_has_a_copy_of_is_nobody_elses_after_the_adoption),
         STORY(what_who_waits_gets_with_the_rows_is_nobody_elses),
         STORY(a_key_whose_flight_died_is_of_who_solves_it_now),
+        STORY(a_key_whose_flight_died_stands_for_the_flight_that_it_joins),
+        STORY(a_key_whose_flight_died_stands_for_what_its_follower_got),
         STORY(what_is_solved_anew_keeps_its_key_where_the_old_solution_is_known),
         STORY(whoever_had_our_solution_by_its_id_has_it_after_others_got_it_by_the_key),
     };

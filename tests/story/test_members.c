@@ -373,8 +373,29 @@ static void of_two_that_start_at_once_each_fills_its_part(void **state)
     assert_int_equal(level_told(w), 2);
     assert_true(engine_must_hurry(w->engine));
     members(w, with_level(1, 2), with_level(2, 2));
+    members(w, with_level(1, 2), with_level(2, 2));
     expect(w, "[     0] submit a1 P\n"
               "[     0] submit a2 P\n");
+}
+
+/* It has told less since: that beat may be under way, and the others take what it leaves them. */
+static void what_an_older_beat_said_is_not_filled_once_less_was_told(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(3);
+    struct member asleep = with_level(2, 3);
+    asleep.demand.pools = 0;
+    members(w, with_level(1, 3), asleep);
+    assert_int_equal(level_told(w), 0);
+    members(w, with_level(1, 3));
+    assert_int_equal(w->tally.submits, 0);
+    assert_int_equal(level_told(w), 3);
+    assert_true(engine_must_hurry(w->engine));
+    members(w, with_level(1, 0));
+    assert_int_equal(w->tally.submits, 0);
+    members(w, with_level(1, 3));
+    assert_int_equal(w->tally.submits, 3);
+    skip_lines(w);
 }
 
 static void what_another_one_has_ready_is_not_paid_for_again(void **state)
@@ -457,6 +478,7 @@ int main(void)
         STORY(the_later_of_two_nodes_keeps_the_smaller_part_ready),
         STORY(a_pool_is_filled_only_when_the_others_can_know),
         STORY(of_two_that_start_at_once_each_fills_its_part),
+        STORY(what_an_older_beat_said_is_not_filled_once_less_was_told),
         STORY(what_another_one_has_ready_is_not_paid_for_again),
         STORY(who_has_more_than_its_part_leaves_less_to_the_others),
         STORY(what_it_has_beyond_its_part_is_told),

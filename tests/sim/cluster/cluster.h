@@ -539,7 +539,8 @@ void check_lease(struct cluster *c, const struct submit *submit);
 void check_handed(struct cluster *c, uint32_t need, const struct answer *answer, bool is_unsafe);
 /* Nothing paid for is thrown away. */
 void check_dropped(struct cluster *c, const struct solution_row *row);
-void check_after_step(struct cluster *c, uint32_t node);
+/* The event is that of the step, or NULL after a start. */
+void check_after_step(struct cluster *c, uint32_t node, const struct event *event);
 void check_at_the_end(struct cluster *c);
 
 #endif

@@ -225,7 +225,7 @@ void node_step(struct cluster *c, uint32_t place, struct event *event)
         event->random = rand_u64(&c->rand);
     engine_step(node->engine, event);
     take_actions(c, place);
-    check_after_step(c, place);
+    check_after_step(c, place, event);
 }
 
 /* ---- replies -------------------------------------------------------------------------------------- */
@@ -445,7 +445,7 @@ static void start_run(struct cluster *c, uint32_t place)
     tell(c, "n%u starts", place);
     store_load(c, place);
     take_actions(c, place);
-    check_after_step(c, place);
+    check_after_step(c, place, NULL);
     /* It was told to end before it found itself adopted. */
     struct event event = {.kind = EVENT_DRAIN};
     if (node->is_draining)
