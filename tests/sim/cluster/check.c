@@ -214,6 +214,14 @@ static bool is_all_told(const struct cluster *c)
     return true;
 }
 
+/* The tasks of one whom nobody adopted are over after a lease and the longest solve, as far as others know. */
+static bool is_long_silent(const struct cluster *c, uint32_t place)
+{
+    const struct engine_options *options = &c->plan.options;
+    const uint64_t silence_ms = (uint64_t)options->lease_ms + options->solve_timeout_ms;
+    return c->now_ms >= c->store.beat_ms[place] + clocks_least_ms(c, silence_ms);
+}
+
 /* Nobody takes a slot beyond the plan, unless tasks changed hands a moment ago. What somebody who died says of a task
  * may be heard long after that: its task is at the vendor, and was there before. */
 static void check_slots(struct cluster *c, uint32_t place, const struct event *event)
@@ -221,7 +229,7 @@ static void check_slots(struct cluster *c, uint32_t place, const struct event *e
     struct gauges gauges;
     uint32_t sum = 0;
     for (uint32_t i = 0; i < c->plan.nodes; i++)
-        if (is_member(c, i) && i != place)
+        if (is_member(c, i) && i != place && !is_long_silent(c, i))
             sum += c->nodes[i].slots_used;
     struct node *node = &c->nodes[place];
     engine_gauges(node->engine, &gauges);

@@ -226,10 +226,15 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
         errands_on_answer(c, caller, answer);
         return;
     }
+    const uint32_t token = need->token;
     if (answer->refusal == REFUSAL_NONE && answer->state == REQUEST_SOLVED)
         check_handed(c, place, answer, is_unsafe);
-    if (!caller->is_open)
+    if (!caller->is_open) {
+        /* Who hung up does not hear it, and has what it got elsewhere. */
+        if (token != NONE)
+            need->token = token;
         return;
+    }
     caller->is_open = false;
     c->answered++;
     tell(c, "need %u is told %s", place,
