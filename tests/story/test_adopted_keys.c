@@ -366,6 +366,22 @@ static void what_is_solved_anew_keeps_its_key_where_the_old_solution_is_known(vo
               "[106001] answer again r3 solving replayed\n");
 }
 
+/* The same, but it was solved anew, and what is known here is bad. */
+static void what_was_solved_anew_keeps_its_key_where_a_bad_solution_is_known(void **state)
+{
+    (void)state;
+    struct world *w = world_with_solved_key();
+    ask(w, "bob", KEYED);
+    won(w, "f2");
+    solve(w, "a2", "T2", "BAD");
+    report_bad(w, "bob", "r2");
+    members(w, me(), it_left());
+    (void)adopted(w, 99);
+    skip_lines(w);
+    ask(w, "again", KEYED);
+    expect(w, "[ 12001] answer again r3 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
 /* The dead one's last rows do not say that its solution was handed out; here somebody got a copy. */
 static struct world *world_with_unhanded_key(void)
 {
@@ -457,6 +473,7 @@ int main(void)
         STORY(a_key_whose_flight_died_stands_for_the_flight_that_it_joins),
         STORY(a_key_whose_flight_died_stands_for_what_its_follower_got),
         STORY(what_is_solved_anew_keeps_its_key_where_the_old_solution_is_known),
+        STORY(what_was_solved_anew_keeps_its_key_where_a_bad_solution_is_known),
         STORY(whoever_had_our_solution_by_its_id_has_it_after_others_got_it_by_the_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
