@@ -267,7 +267,8 @@ static void take_over(struct engine *engine, struct idempotency *known,
 /* Does the record know what the key stands for without the store? */
 static bool is_decided(const struct idempotency *record)
 {
-    return record->solution != NULL || (record->flight != NULL && flight_claim(record->flight) != 0);
+    return record->solution != NULL ||
+           (record->flight != NULL && flight_claim(record->flight) != 0);
 }
 
 /* The row of a key that somebody repeated here is ours from now on. If it stands for nothing any more, it has to say

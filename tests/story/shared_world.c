@@ -128,10 +128,8 @@ void follow_own_replayed(struct world *world, const char *flight, const char *ot
 {
     const uint64_t followed = claim_named(world, other)->last.flight;
     decide(world, flight,
-           (struct claimed){.result = CLAIM_FOLLOW,
-                            .followed = followed,
-                            .is_own = true,
-                            .is_replayed = true});
+           (struct claimed){
+               .result = CLAIM_FOLLOW, .followed = followed, .is_own = true, .is_replayed = true});
 }
 
 void follow_replayed(struct world *world, const char *flight)
