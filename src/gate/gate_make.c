@@ -126,14 +126,17 @@ struct engine *gate_make_engine(struct gate *gate)
  * may be encoded. */
 #define URL_BYTES 32768
 #define PIPELINE 8
-/* Callbacks carry paid solutions, so they must get in even when workers use all connections. */
-#define CALLBACK_CONNECTIONS 64
+/* Callbacks carry paid solutions, so they must get in even when workers use all connections; and whoever starts
+ * programs anew that do not answer must not do that to one that is busy. */
+#define RESERVED_CONNECTIONS 64
 
 struct http_server *gate_make_server(struct gate *gate, const struct http_handlers *handlers)
 {
     struct http_options options = gate->config->http;
-    options.reserve = gate->config->public_url == NULL ? 0 : CALLBACK_CONNECTIONS;
-    options.reserve_path = SLICE_OF("/pingback/");
+    options.reserve = RESERVED_CONNECTIONS;
+    options.reserve_paths[0] = SLICE_OF("/pingback/");
+    options.reserve_paths[1] = SLICE_OF("/livez");
+    options.reserve_paths[2] = SLICE_OF("/readyz");
     options.url_bytes = URL_BYTES;
     options.pipeline = PIPELINE;
     return http_server_new(&gate->loop, &options, handlers);

@@ -59,13 +59,16 @@ struct http_handlers {
     void (*on_gone)(void *context, caller_id caller, const struct http_note *note);
 };
 
+#define HTTP_RESERVE_PATHS 3
+
 struct http_options {
     uint32_t connections; /* limit; more are not accepted until one closes */
-    /* Connections beyond that limit, each for one GET or POST of a path with this prefix; all
-     * others get 503. With a reserve, connections that have been idle for long are closed first to
-     * make room. 0: none. */
+    /* Connections beyond that limit, each for one GET or POST of a path with one of these prefixes;
+     * all others get 503. With a reserve, connections that have been idle for long are closed first
+     * to make room. 0: none. */
     uint32_t reserve;
-    struct slice reserve_path; /* borrowed for the server's life */
+    struct slice
+        reserve_paths[HTTP_RESERVE_PATHS]; /* borrowed for the server's life; may be empty */
     uint32_t body_bytes, header_bytes, url_bytes;
     uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
     uint64_t partial_bytes; /* limit of all incomplete requests together; more get 503 */

@@ -163,9 +163,10 @@ struct http_conn {
     uint16_t last_number;
     uint8_t due_kind; /* enum http_due */
     uint8_t unsent_rank;
-    uint8_t matched;     /* beyond the cap: how many bytes match the reserved path so far */
+    uint8_t matched;     /* beyond the cap: how many bytes match a reserved path so far */
+    uint8_t candidates;  /* and which paths do: bits */
     bool is_reserve : 1; /* beyond the cap */
-    bool is_judged : 1;  /* and its request is for the reserved path */
+    bool is_judged : 1;  /* and its request is for a reserved path */
     bool is_post : 1;
     bool is_unix : 1;
     bool is_reading : 1;

@@ -1,4 +1,4 @@
-/* Connections beyond the cap, for requests of one path; only the first bytes of a request reveal
+/* Connections beyond the cap, for requests of few paths; only the first bytes of a request reveal
  * its path. */
 #include "http/http_reserve.h"
 
@@ -74,20 +74,32 @@ static bool is_next(struct http_conn *conn, struct slice expected, char byte)
     return true;
 }
 
+/* Each byte rules out the paths that have another one there. */
+static enum http_reserve_verdict look_at_path(struct http_conn *conn, size_t at, char byte)
+{
+    if (at == 0)
+        conn->candidates = (1u << HTTP_RESERVE_PATHS) - 1;
+    for (unsigned i = 0; i < HTTP_RESERVE_PATHS; i++) {
+        const struct slice path = conn->server->options.reserve_paths[i];
+        const unsigned bit = 1u << i;
+        if (at >= path.len || path.data[at] != byte)
+            conn->candidates &= (uint8_t)~bit;
+        else if ((conn->candidates & bit) != 0 && at + 1 == path.len)
+            return HTTP_RESERVE_MINE;
+    }
+    conn->matched++;
+    return conn->candidates == 0 ? HTTP_RESERVE_OTHER : HTTP_RESERVE_UNSURE;
+}
+
 /* "GET " or "POST ", which differ in their first byte, then the path. */
 static enum http_reserve_verdict look_at(struct http_conn *conn, char byte)
 {
-    const struct slice path = conn->server->options.reserve_path;
     if (conn->matched == 0)
         conn->is_post = byte == 'P';
     const struct slice method = conn->is_post ? SLICE_OF("POST ") : SLICE_OF("GET ");
     if (conn->matched < method.len)
         return is_next(conn, method, byte) ? HTTP_RESERVE_UNSURE : HTTP_RESERVE_OTHER;
-    const size_t at = conn->matched - method.len;
-    if (path.data[at] != byte)
-        return HTTP_RESERVE_OTHER;
-    conn->matched++;
-    return at + 1 == path.len ? HTTP_RESERVE_MINE : HTTP_RESERVE_UNSURE;
+    return look_at_path(conn, conn->matched - method.len, byte);
 }
 
 enum http_reserve_verdict http_reserve_judge(struct http_conn *conn, const char *bytes, size_t len)

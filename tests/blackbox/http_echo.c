@@ -381,7 +381,7 @@ int main(int argc, char **argv)
         .partial_bytes = 64 * 1024 * 1024,
         .unsent_bytes = 64 * 1024 * 1024,
         .pipeline = 8,
-        .reserve_path = SLICE_OF("/plain"),
+        .reserve_paths = {SLICE_OF("/plain")},
         .trusted_proxies = echo.trusted,
     };
     int first = 1;

@@ -248,7 +248,7 @@ def fill(world, count=4):
     workers = [Raw(world.port).send(head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body) for _ in range(count)]
     wait_until(lambda: world.sim.totals()["accepted"] == 1, "the submit")
     # The last of them was read when this one finds no room.
-    wait_until(lambda: get(world.url + "/livez").status == 503, "all connections to be taken")
+    wait_until(lambda: get(world.url + "/v1/stats").status == 503, "all connections to be taken")
     return workers
 
 
@@ -264,10 +264,23 @@ def a_callback_gets_in_when_workers_have_taken_all_connections():
 
 
 @test
+def probes_are_answered_when_workers_have_taken_all_connections():
+    """Also without callbacks; else the gateway would be started anew for being busy."""
+    for callbacks in (False, True):
+        with World(CROWDED, sim=("--solve-time", "10m"), callbacks=callbacks) as world:
+            workers = fill(world)
+            for path in ("/livez", "/readyz", "/readyz?verbose"):
+                equal(get(world.url + path).status, 200, path)
+            equal(get(world.url + "/v1/stats").status, 503, "everybody else")
+            for worker in workers:
+                worker.close()
+
+
+@test
 def beyond_the_cap_everybody_else_is_told_so_at_once():
     with World(CROWDED, sim=("--solve-time", "10m"), callbacks=True) as world:
         workers = fill(world)
-        for path in ("/v1/stats", "/pingbackx/", "/pingbac", "/in.php"):
+        for path in ("/v1/stats", "/pingbackx/", "/pingbac", "/in.php", "/live", "/rlivez"):
             reply = get(world.url + path)
             equal((reply.status, reply.headers["retry-after"], reply.headers["connection"]), (503, "1", "close"), path)
         equal(get(world.url + "/pingback/forged").status, 404, "a forged callback")
@@ -365,7 +378,7 @@ def idle_connections_give_way_to_new_ones():
         for connection in idle:
             connection.send(f"GET /livez HTTP/1.1\r\nHost: {world.url[7:]}\r\n\r\n")
             equal(connection.reply().status, 200)
-        wait_until(lambda: get(world.url + "/livez").status == 200, "an idle connection to give way")
+        wait_until(lambda: get(world.url + "/v1/stats").status == 200, "an idle connection to give way")
         equal(idle[0].ending(), "fin", "the one that has been idle for longest")
         for connection in idle:
             connection.close()
