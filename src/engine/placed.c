@@ -7,6 +7,9 @@
 
 /* A store that is away for a moment may be back this soon. */
 #define STORE_RETRY_AFTER_MS 1000
+/* Whoever asks only for an id has one in a moment, or is to ask again: it holds a connection, and its proxy and its own
+ * client give up before a solve's deadline. */
+#define ID_WITHIN_MS 10000
 
 bool request_may_wait(const struct engine *engine, client_id client)
 {
@@ -17,8 +20,8 @@ bool request_may_wait(const struct engine *engine, client_id client)
 void request_wait(struct engine *engine, struct request *request, const struct ask *ask)
 {
     const bool is_brief = ask->is_id_told || ask->hold_ms == 0;
-    struct hold *hold =
-        hold_new(engine, request, ask->caller, is_brief ? WHEEL_NEVER : ask->hold_ms);
+    const uint64_t brief_ms = request_must_wait(request) ? ID_WITHIN_MS : WHEEL_NEVER;
+    struct hold *hold = hold_new(engine, request, ask->caller, is_brief ? brief_ms : ask->hold_ms);
     /* There was room when the request was placed. */
     ASSERT(hold != NULL);
     hold->is_id_only = ask->is_id_told;

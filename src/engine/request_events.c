@@ -33,7 +33,8 @@ void request_on_gone(struct engine *engine, caller_id caller)
     if (request == NULL)
         return;
     /* Nobody else knows this request's id, so nobody will ever come for it. */
-    if (!request->is_id_told && list_is_empty(&request->holds))
+    const bool is_secret = !request->is_id_told || request_is_unsure(request);
+    if (is_secret && list_is_empty(&request->holds))
         request_detach(engine, request);
 }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Two gateways whose store is away: what they have goes on, what is new waits for its claim, and nothing is paid twice. (TAP)"""
 import contextlib
+import json
 
 from cluster_world import Caller, Cluster, on_each_server
 from gateway import PAGE, free_port
-from harness import KEY, check, equal, get, run, wait_until
+from harness import KEY, Raw, check, equal, get, run, wait_until
 from stores import metric
 
 SLOW = ("--solve-time", "10m")
@@ -23,6 +24,12 @@ def away(store, cluster):
     store.back()
     for node in cluster.nodes:
         wait_until(lambda node=node: get(node.url + "/readyz").text == "ready\n", "ready again", 60)
+
+
+def say(node, path, body, kind):
+    """Sends a request and does not read."""
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    return Raw(int(node.url.rsplit(":", 1)[1])).send(head.encode() + body)
 
 
 @on_each_server
@@ -111,6 +118,23 @@ def who_waits_beyond_the_deadline_is_refused_and_nothing_is_paid_for(store):
                 wait_until(lambda node=node: node.waiting() == 0, "nobody to wait any more")
         equal(cluster.paid(), 0, "paid while it was away")
         equal(cluster[1].solve(sitekey="k0").status, 200, "the next one")
+        equal(cluster.paid(), 1, "paid")
+
+
+@on_each_server
+def who_hangs_up_before_it_has_an_id_is_forgotten(store):
+    with Cluster(store, config=LEASE) as cluster:
+        node = cluster[0]
+        with away(store, cluster):
+            form = f"key={KEY}&method=turnstile&pageurl={PAGE}&sitekey=".encode()
+            task = json.dumps({"clientKey": KEY, "task": {"type": "TurnstileTaskProxyless", "websiteURL": PAGE, "websiteKey": "t"}}).encode()
+            gone = [say(node, "/in.php", form + b"%d" % number, "application/x-www-form-urlencoded") for number in range(3)]
+            gone.append(say(node, "/createTask", task, "application/json"))
+            wait_until(lambda: node.waiting() == 4, "those who wait")
+            for connection in gone:
+                connection.close()
+            wait_until(lambda: node.waiting() == 0, "nobody to wait any more")
+        equal(node.solve(sitekey="k").status, 200, "somebody else")
         equal(cluster.paid(), 1, "paid")
 
 

@@ -232,6 +232,43 @@ static void what_is_new_waits_for_a_store_that_is_away(void **state)
               "[  8000] answer bob r1 solving\n");
 }
 
+static void who_asks_for_an_id_is_not_kept_waiting_for_long(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    store_goes_away(w);
+    ask(w, "ann", .key = "K", .is_told = true);
+    ask(w, "bob", .key = "L", .is_told = true);
+    ask(w, "cat", .key = "L");
+    pass(w, 10000);
+    expect(w, "[     0] claim f1 K\n"
+              "[     0] claim f2 L\n"
+              "[ 10000] answer ann refused: the store cannot be reached, retry after 1000\n"
+              "[ 10000] answer bob refused: the store cannot be reached, retry after 1000\n");
+    assert_int_equal(gauges_of(w).waiting, 1);
+    assert_int_equal(gauges_of(w).flights, 1);
+    skip_lines(w);
+}
+
+/* Its id was not told yet: nobody can come for it, and whoever asks again pays for that. */
+static void nothing_is_paid_for_who_hangs_up_before_it_has_an_id(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    store_goes_away(w);
+    ask(w, "ann", .key = "K", .is_told = true, .reuse = REUSE_SINGLE);
+    pass(w, 2000);
+    gone(w, "ann");
+    assert_int_equal(gauges_of(w).waiting, 0);
+    store_is(w, true);
+    beat(w, 0);
+    won(w, "f1");
+    expect(w, "[     0] claim f1 K or nothing\n");
+    assert_int_equal(gauges_of(w).flights, 0);
+}
+
 static void what_needs_no_claim_is_refused_while_it_is_away(void **state)
 {
     (void)state;
@@ -365,6 +402,8 @@ int main(void)
         STORY(a_follower_asks_again_when_the_lease_is_back),
         STORY(who_waits_for_the_lease_is_refused_at_the_deadline),
         STORY(what_is_new_waits_for_a_store_that_is_away),
+        STORY(who_asks_for_an_id_is_not_kept_waiting_for_long),
+        STORY(nothing_is_paid_for_who_hangs_up_before_it_has_an_id),
         STORY(what_needs_no_claim_is_refused_while_it_is_away),
         STORY(without_room_in_the_store_what_is_new_is_refused),
         STORY(a_single_use_solution_in_memory_waits_for_the_lease),
