@@ -216,7 +216,7 @@ def that_may_lose_what_it_acknowledged_is_taken_only_when_told_so(store):
     store.start()
     with world_on(store, {"cluster": {"allow_async": True}}) as world:
         world.gate.wait_line("level=warn event=store_async")
-        equal(get(world.url + "/readyz").text, "ready\nthe store may lose what it acknowledged\n")
+        wait_until(lambda: get(world.url + "/readyz").text == "ready\nthe store may lose what it acknowledged\n", "readiness to tell it")
         equal(metric(world, "store_async"), 1)
         check(world.stats()["service"]["store_async"], "in the statistics")
         check(world.solved()["solution"].startswith("SIM_"), "it works all the same")
