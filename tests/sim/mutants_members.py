@@ -32,6 +32,10 @@ MEMBER_MUTANTS = [
      "        answer->is_single = !request->solution->is_shared;\n", "", "story lease"),
     ("cluster: nodes that others take for dead submit", "src/engine/lease.c",
      "        engine->lease_until_ms = until_ms - engine->options.lease_margin_ms;", "        engine->lease_until_ms = UINT64_MAX / 2;", "cluster"),
+    ("lease: who asks for an id waits for the store for ever", "src/engine/placed.c",
+     "request_must_wait(request) ? ID_WITHIN_MS : WHEEL_NEVER;", "WHEEL_NEVER;", "story lease"),
+    ("lease: who hangs up before it has an id is paid for", "src/engine/request_events.c",
+     "!request->is_id_told || request_is_unsure(request);", "!request->is_id_told;", "story lease"),
     # ---- members -----------------------------------------------------------------------------------------------------
     ("members: each node takes the whole plan", "src/engine/slots.c",
      "    return limit < engine->slots_share ? limit : engine->slots_share;", "    return limit;", "story members"),
