@@ -225,7 +225,9 @@ enum action_kind {
     ACTION_ACK,     /* acknowledge a callback */
     ACTION_SUBMIT,  /* send in.php; ends in EVENT_SUBMITTED */
     ACTION_POLL,    /* send res.php?action=get; ends in EVENT_POLLED */
-    ACTION_REPORT,  /* send reportgood or reportbad; its result is ignored */
+    /* Send reportgood or reportbad; its result is ignored. With a shared store a bad one is never sent before `after`
+     * is durable: whoever hears it again after a crash must know that the vendor may have been told. */
+    ACTION_REPORT,
     ACTION_PROBE,   /* send getbalance or threadsinfo; ends in EVENT_PROBED */
     ACTION_NOTIFY,  /* tell a caller's own address; ends in EVENT_NOTIFIED */
     ACTION_JOURNAL, /* append a record; EVENT_DURABLE tells when its number is durable */
@@ -264,6 +266,9 @@ struct answer {
     /* The caller is told for the first time under which id to come back for the end. It may do so after a crash, so
      * while the store cannot be written this becomes a refusal and EVENT_UNTOLD. */
     bool is_promise;
+    /* The caller is told that others will know what it said. So while the store cannot be written this becomes a
+     * refusal: a gateway that ends meanwhile would have been the only one that heard it. */
+    bool is_receipt;
     client_id client;    /* of a promise */
     bool is_turned_down; /* in shadow mode: failed before the vendor accepted its submit */
     struct blob *text;   /* owned, of a solved request */

@@ -65,7 +65,7 @@ static void tell_others(struct engine *engine, struct solution *solution)
     solution->seq = action->after;
 }
 
-void bad_report(struct engine *engine, struct solution *solution)
+bool bad_report(struct engine *engine, struct solution *solution)
 {
     const bool is_news = !solution->is_bad;
     solution->is_bad = true;
@@ -73,9 +73,12 @@ void bad_report(struct engine *engine, struct solution *solution)
     cache_drop(engine, solution);
     cache_drop_copies(engine, &solution->node.key, solution->attempt);
     shadow_on_bad(engine, solution);
-    journal_solution(engine, solution);
-    if (is_news)
+    /* What is said again while the store is away must not pile up. */
+    if (is_news) {
+        journal_solution(engine, solution);
         tell_others(engine, solution);
+    }
+    return is_news;
 }
 
 void bad_on_told(struct engine *engine, const struct bad_solution *bad)

@@ -7,8 +7,9 @@
 void bad_init(struct engine *engine);
 void bad_close(struct engine *engine);
 
-/* A caller of ours reported this solution as bad: drops it, and tells the other nodes and the store. */
-void bad_report(struct engine *engine, struct solution *solution);
+/* A caller of ours reported this solution as bad: drops it, and tells the other nodes and the store.
+ * False if that was known. */
+bool bad_report(struct engine *engine, struct solution *solution);
 /* Another node did. */
 void bad_on_told(struct engine *engine, const struct bad_solution *bad);
 

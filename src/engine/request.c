@@ -303,7 +303,8 @@ journal_seq request_fill(const struct engine *engine, const struct request *requ
 
 /* Whoever learns no end with the id comes back with it. Among several nodes that may be to another one, and this one
  * may be adopted before the store has the id. */
-static void tell(struct engine *engine, struct request *request, caller_id caller, bool is_id_only)
+static struct action *tell(struct engine *engine, struct request *request, caller_id caller,
+                           bool is_id_only)
 {
     struct action *action = engine_push(engine, ACTION_ANSWER);
     action->answer.caller = caller;
@@ -312,11 +313,12 @@ static void tell(struct engine *engine, struct request *request, caller_id calle
     const bool is_open = !is_final(request) || (is_id_only && engine->options.store_is_shared);
     action->answer.is_promise = is_open && !request->is_promised;
     request->is_promised = true;
+    return action;
 }
 
 void request_tell(struct engine *engine, struct request *request, caller_id caller)
 {
-    tell(engine, request, caller, true);
+    (void)tell(engine, request, caller, true);
 }
 
 void request_answer(struct engine *engine, struct request *request, caller_id caller)
@@ -324,7 +326,18 @@ void request_answer(struct engine *engine, struct request *request, caller_id ca
     request->is_id_told = true;
     if (!is_final(request) && !request->is_journaled)
         request_journal(engine, request);
-    tell(engine, request, caller, false);
+    (void)tell(engine, request, caller, false);
+    request_mark_read(engine, request);
+}
+
+void request_confirm(struct engine *engine, struct request *request, caller_id caller)
+{
+    struct action *action = tell(engine, request, caller, false);
+    if (engine->options.store_is_shared) {
+        action->answer.is_receipt = true;
+        action->answer.is_single = false; /* it tells of no solution */
+        action->after = engine->seq;      /* also if this was said before and is not written yet */
+    }
     request_mark_read(engine, request);
 }
 

@@ -66,6 +66,8 @@ void request_mark_read(struct engine *engine, struct request *request);
 
 /* Answers a caller with the request's current state. */
 void request_answer(struct engine *engine, struct request *request, caller_id caller);
+/* The same to a caller who said something about the request: with a shared store, once all of it is durable. */
+void request_confirm(struct engine *engine, struct request *request, caller_id caller);
 /* Answers a caller who only learns the id (in.php): a final state stays unread. */
 void request_tell(struct engine *engine, struct request *request, caller_id caller);
 void request_refuse(struct engine *engine, caller_id caller, enum refusal refusal,

@@ -101,21 +101,25 @@ static void forward_report(struct engine *engine, const struct solution *solutio
     if (solution->task_id == NULL || (!is_good && is_ours))
         return;
     struct action *action = engine_push(engine, ACTION_REPORT);
+    if (!is_good && engine->options.store_is_shared)
+        action->after = engine->seq;
     task_id_copy(action->call.task_id, solution->task_id);
     action->call.is_good = is_good;
 }
 
 static void hear_report(struct engine *engine, struct request *request, bool is_good)
 {
-    if (!request->is_reported)
+    /* A bad report before a crash stands in the solution's row. */
+    bool is_news = !request->is_reported;
+    if (is_news)
         advice_note(engine, request->solution, is_good);
     if (is_good) {
         COUNT(engine, reports_good);
     } else {
         COUNT(engine, reports_bad);
-        bad_report(engine, request->solution);
+        is_news &= bad_report(engine, request->solution);
     }
-    if (!request->is_reported)
+    if (is_news)
         forward_report(engine, request->solution, is_good, request->source);
     request->is_reported = true;
 }
@@ -136,7 +140,10 @@ void request_on_report(struct engine *engine, const struct report *report)
         return;
     }
     hear_report(engine, request, report->is_good);
-    request_answer(engine, request, report->caller);
+    if (report->is_good)
+        request_answer(engine, request, report->caller);
+    else
+        request_confirm(engine, request, report->caller);
 }
 
 enum refusal request_report(struct engine *engine, client_id client, request_id id, bool is_good)

@@ -223,19 +223,21 @@ static bool may_go(const struct gate *gate, const struct action *action)
         return action->after <= persist->durable && cluster_may_submit(gate);
     if (action->after <= persist->durable)
         return true;
-    /* Another node may have it by the time the record is written. */
+    /* Another node may have it, or may have told the vendor, by the time the record is written. */
     const bool is_others =
-        gate->cluster.is_on && action->kind == ACTION_ANSWER && action->answer.is_single;
+        gate->cluster.is_on && (action->kind == ACTION_REPORT ||
+                                (action->kind == ACTION_ANSWER && action->answer.is_single));
     return persist->state != STORE_WRITABLE && !is_others;
 }
 
-/* An id that is not on disk is unknown after a restart, so callers must not get it. */
+/* An id that is not on disk is unknown after a restart, so callers must not get it; nor is anything recorded that only
+ * this process knows. */
 static bool is_in_vain(const struct persist *persist, const struct action *action)
 {
     const struct answer *const answer = &action->answer;
     if (action->kind != ACTION_ANSWER || answer->refusal != REFUSAL_NONE)
         return false;
-    return answer->is_promise ||
+    return answer->is_promise || answer->is_receipt ||
            (persist->state == STORE_BROKEN && answer->state != REQUEST_SOLVED &&
             answer->state != REQUEST_FAILED);
 }

@@ -5,7 +5,7 @@ import json
 
 from cluster_world import Caller, Cluster, on_each_server
 from gateway import PAGE, free_port
-from harness import KEY, Raw, check, equal, get, run, wait_until
+from harness import KEY, Raw, check, equal, get, http_request, run, wait_until
 from stores import metric
 
 SLOW = ("--solve-time", "10m")
@@ -159,6 +159,55 @@ def a_callback_that_cannot_be_kept_is_not_acknowledged_and_polls_stand_in(store)
         for node, other, task in zip(cluster.nodes, reversed(cluster.nodes), tasks):
             equal(wait_until(lambda other=other, task=task: other.text_of(task), "at the other one", 40), node.text_of(task))
         equal(cluster.paid(), 2, "paid")
+
+
+def bad_id(cluster):
+    """An id at the first gateway whose solution may be reported, and the solution; all of it is in the store."""
+    request = cluster[0].submit_id(sitekey="k")
+    text = wait_until(lambda: cluster[0].text_of(request), "the solution")
+    wait_until(lambda: metric(cluster[0], "store_records_waiting") == 0, "its rows")
+    return request, text
+
+
+def report(node, request):
+    return http_request(f"{node.url}/v1/solves/{request}/report", "POST", {"good": False}, {}, {})
+
+
+def is_refused(node, request):
+    """In each dialect: somebody who comes again is heard."""
+    reply = report(node, request)
+    equal((reply.status, reply.json()["code"], reply.json()["retryable"]), (503, "store_away", True), reply.text)
+    plain = get(node.url + "/res.php", key=KEY, action="reportbad", id=request).text
+    equal(plain, "ERROR_NO_SLOT_AVAILABLE", "res.php")
+
+
+@on_each_server
+def a_bad_report_that_dies_with_its_gateway_was_never_acknowledged(store):
+    """Nobody has noticed that the store is away when it comes."""
+    with Cluster(store, config=LEASE) as cluster:
+        a, b = cluster.nodes
+        request, bad = bad_id(cluster)
+        store.away()
+        is_refused(a, request)
+        a.kill()
+        equal(cluster.sim.totals()["reports_bad"], 0, "the vendor hears of what is recorded")
+        store.back()
+        wait_until(lambda: report(b, request).status == 200, "the report at the other one", 60)
+        check(b.solve(sitekey="k").json()["solution"] != bad, "it is handed out no more")
+
+
+@on_each_server
+def a_bad_report_while_the_store_is_away_may_be_repeated(store):
+    with Cluster(store, config=LEASE) as cluster:
+        a, b = cluster.nodes
+        request, bad = bad_id(cluster)
+        with away(store, cluster):
+            is_refused(a, request)
+            equal(cluster.sim.totals()["reports_bad"], 0, "the vendor")
+        for _ in range(2):
+            equal(wait_until(lambda: report(a, request), "the report").json(), {"recorded": True})
+        wait_until(lambda: b.solve(sitekey="k").json()["solution"] != bad, "another solution")
+        wait_until(lambda: cluster.sim.totals()["reports_bad"] == 1, "the vendor")
 
 
 if __name__ == "__main__":

@@ -441,6 +441,7 @@ static void note_call(struct world *world, const struct action *action)
 {
     if (action->kind == ACTION_REPORT) {
         world->tally.reports++;
+        world->last_report_after = action->after;
         return;
     }
     const size_t number = number_of_attempt(world, action->call.attempt);
@@ -474,6 +475,16 @@ static void note_letters(struct world *world, const struct letters_answer *lette
     world->last_letters.found = NULL;
 }
 
+static void note_answer(struct world *world, const struct action *action)
+{
+    note_answered(world, action->answer.caller);
+    count_answer(&world->tally, &action->answer);
+    world->last_answer_is_single = action->answer.is_single;
+    world->last_answer_is_promise = action->answer.is_promise;
+    world->last_answer_is_receipt = action->answer.is_receipt;
+    world->last_answer_after = action->after;
+}
+
 static void note(struct world *world, const struct action *action)
 {
     /* Whatever an action waits for must already be on its way to the journal. */
@@ -481,10 +492,7 @@ static void note(struct world *world, const struct action *action)
            action->after <= world->seq);
     switch (action->kind) {
     case ACTION_ANSWER:
-        note_answered(world, action->answer.caller);
-        count_answer(&world->tally, &action->answer);
-        world->last_answer_is_single = action->answer.is_single;
-        world->last_answer_is_promise = action->answer.is_promise;
+        note_answer(world, action);
         return;
     case ACTION_ACCOUNT:
         note_answered(world, action->account.caller);

@@ -369,6 +369,82 @@ static void what_nobody_else_can_have_is_no_news(void **state)
               "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
 }
 
+/* Whoever said it, and the vendor, hear of it once no crash forgets it; so does who says it again meanwhile. */
+static void a_bad_report_is_answered_once_it_is_durable(void **state)
+{
+    (void)state;
+    struct world *w = world_with_token();
+    report_bad(w, "ann", "r1");
+    assert_true(w->last_answer_is_receipt);
+    const journal_seq first = w->last_answer_after;
+    assert_true(first == w->seq);
+    assert_true(w->last_report_after == w->seq);
+    ask(w, "bob", .key = "L");
+    won(w, "f2");
+    report_bad(w, "ann", "r1");
+    assert_true(w->last_answer_is_receipt);
+    assert_true(w->seq > first && w->last_answer_after == w->seq);
+    skip_lines(w);
+}
+
+/* It has no row that could be waited for, but all that was written before is durable by then. */
+static void a_bad_copy_is_waited_for_too(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", .key = "K");
+    found(w, "f1", "TOKEN", 1000);
+    report_bad(w, "ann", "r1");
+    assert_true(w->last_answer_is_receipt);
+    assert_true(w->last_answer_after == w->seq && w->seq > 0);
+    skip_lines(w);
+}
+
+static void what_is_for_one_only_is_no_secret_to_who_reports_it(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    solve(w, "a1", "T1", "TOKEN");
+    report_bad(w, "ann", "r1");
+    assert_true(w->last_answer_is_receipt);
+    assert_false(w->last_answer_is_single);
+    skip_lines(w);
+}
+
+static void a_good_report_waits_for_nothing(void **state)
+{
+    (void)state;
+    struct world *w = world_with_token();
+    report_good(w, "ann", "r1");
+    assert_false(w->last_answer_is_receipt);
+    assert_true(w->last_report_after == 0);
+    skip_lines(w);
+}
+
+/* The caller was refused, or its answer was lost. */
+static void a_report_is_repeated_after_an_adoption_and_the_vendor_told_once(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .is_told = true, .reuse = REUSE_SINGLE);
+    won(w, "f1");
+    solve(w, "a1", "T1", "TOKEN");
+    report_bad(w, "ann", "r1");
+    assert_int_equal(w->tally.reports, 1);
+    dies(w, NULL, NULL);
+    members(w, {.id = 1, .is_self = true}, {.id = DEAD_NODE});
+    pass(w, LEASE_MS);
+    members(w, {.id = 1, .beat = 1, .is_self = true}, {.id = DEAD_NODE});
+    adopted(w, 64);
+    skip_lines(w);
+    report_bad(w, "ann", "r1");
+    expect(w, "[ 16001] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
+}
+
 static void a_copy_of_a_bad_solution_is_not_handed_out(void **state)
 {
     (void)state;
@@ -484,6 +560,11 @@ int main(void)
         STORY(an_errand_waits_until_an_adoption_is_over),
         STORY(all_are_told_of_a_bad_solution_once),
         STORY(what_nobody_else_can_have_is_no_news),
+        STORY(a_bad_report_is_answered_once_it_is_durable),
+        STORY(a_bad_copy_is_waited_for_too),
+        STORY(what_is_for_one_only_is_no_secret_to_who_reports_it),
+        STORY(a_good_report_waits_for_nothing),
+        STORY(a_report_is_repeated_after_an_adoption_and_the_vendor_told_once),
         STORY(a_copy_of_a_bad_solution_is_not_handed_out),
         STORY(what_others_reported_is_not_reported_to_the_vendor),
         STORY(a_fresh_solution_is_kept),

@@ -88,6 +88,8 @@ struct world {
     uint64_t kept_number;
     bool last_answer_is_single;
     bool last_answer_is_promise;
+    bool last_answer_is_receipt;
+    journal_seq last_answer_after, last_report_after;
     struct disk will; /* the rows of a node that died */
     struct find last_find;
     struct errand last_errand;

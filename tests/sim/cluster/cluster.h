@@ -29,6 +29,7 @@ struct submit {
     bool is_durable;     /* a row has the task id */
     uint64_t durable_ms; /* since when */
     bool is_ended;       /* its engine was told the end, or that it does not exist */
+    bool is_reported;    /* the vendor was told that its solution is bad */
     int64_t day;         /* when it was issued */
 };
 
@@ -504,6 +505,8 @@ void vendor_submit(struct cluster *c, uint32_t node, const struct action *action
 void vendor_note_row(struct cluster *c, const struct record *record);
 void vendor_poll(struct cluster *c, uint32_t node, const struct call *call);
 void vendor_probe(struct cluster *c, uint32_t node, enum probe probe);
+/* It hears of each bad solution once. */
+void vendor_hear_report(struct cluster *c, const struct call *call);
 void vendor_happens(struct cluster *c, const struct moment *moment);
 uint32_t token_of(const struct cluster *c, const struct blob *text);
 uint32_t submit_named(const struct cluster *c, attempt_id name);

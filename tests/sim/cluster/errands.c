@@ -102,7 +102,10 @@ static void on_reported(struct cluster *c, const struct caller *caller, const st
     } else if (answer->refusal == REFUSAL_NONE) {
         c->reports++;
         /* Of one that nobody else can have nobody is told. */
-        if (token->reuse == REUSE_SHARED && token->bad_ms == 0)
+        if (token->reuse != REUSE_SHARED)
+            return;
+        CHECK(c, token->is_condemned);
+        if (token->bad_ms == 0)
             token->bad_ms = c->now_ms;
     }
 }

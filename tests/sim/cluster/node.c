@@ -92,11 +92,21 @@ static void drop_verdicts(struct node *node)
 
 /* ---- actions ------------------------------------------------------------------------------------ */
 
+/* What only this node knows is no receipt, as in src/gate/persist.c. */
+static void answer(struct cluster *c, uint32_t place, const struct action *action)
+{
+    const bool is_unsafe = action->after > c->nodes[place].durable;
+    struct answer told = action->answer;
+    if (is_unsafe && told.is_receipt)
+        told.refusal = REFUSAL_STORE_AWAY;
+    clients_on_answer(c, &told, is_unsafe);
+}
+
 static void perform(struct cluster *c, uint32_t place, const struct action *action)
 {
     switch (action->kind) {
     case ACTION_ANSWER:
-        clients_on_answer(c, &action->answer, action->after > c->nodes[place].durable);
+        answer(c, place, action);
         return;
     case ACTION_SUBMIT:
         vendor_submit(c, place, action);
@@ -128,9 +138,11 @@ static void perform(struct cluster *c, uint32_t place, const struct action *acti
     case ACTION_LETTERS:
         orders_on_answer(c, &action->letters);
         return;
+    case ACTION_REPORT:
+        vendor_hear_report(c, &action->call);
+        return;
     case ACTION_SHOWN:
     case ACTION_ACCOUNT:
-    case ACTION_REPORT:
     case ACTION_WITHDRAW:
     case ACTION_NOTIFY:
     case ACTION_ALERT:
@@ -154,10 +166,10 @@ static void wait_for_record(struct node *node, const struct action *take_action)
 }
 
 /* While the store is away answers go out all the same, as with a full disk, but for those that only one
- * request may get. */
+ * request may get. The vendor is told of nothing that another node may tell again. */
 static bool must_wait(const struct node *node, const struct action *action)
 {
-    const bool is_strict = action->kind == ACTION_SUBMIT ||
+    const bool is_strict = action->kind == ACTION_SUBMIT || action->kind == ACTION_REPORT ||
                            (action->kind == ACTION_ANSWER && action->answer.is_single);
     return action->after > node->durable && (!node->is_cut_off || is_strict);
 }
