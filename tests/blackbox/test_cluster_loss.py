@@ -2,11 +2,12 @@
 """Two gateways on one store that loses their rows while they run: they enter it again, and nothing is paid twice. (TAP)"""
 import concurrent.futures
 import signal
+import subprocess
 import time
 
-from cluster_world import Cluster, on_each_adopter
+from cluster_world import Cluster, on_each_adopter, on_servers
 from gateway import free_port
-from harness import binary, check, equal, get, run, wait_until
+from harness import binary, check, contains, equal, get, run, wait_until
 
 LEASE = {"cluster": {"lease": "5s", "heartbeat": "250ms"}}
 
@@ -142,6 +143,25 @@ def nothing_new_is_claimed_while_another_one_still_writes_its_rows(store):
             finally:
                 a.process.send_signal(signal.SIGCONT)
             equal(reply.result().status, 200)
+        equal(cluster.paid(), 1, "paid")
+
+
+@on_servers(["postgres"])
+def tables_that_are_gone_are_made_again_under_the_gateways(store):
+    """By the statements that init prints: init itself wants the schema for itself, which those who run do not give it."""
+    with Cluster(store, config=LEASE, sim=("--solve-time", "10m")) as cluster:
+        a, b = cluster.nodes
+        task = a.submit_id(sitekey="k")
+        a.await_accepted(1)
+        store.empty()
+        for node in cluster.nodes:
+            contains(node.wait_line("event=store_away", 40), "--print-sql")
+        store.sql(subprocess.run([binary("SOLVEGATE"), "store", "init", "--print-sql", store.url],
+                                 capture_output=True, check=True, text=True).stdout)
+        await_entered(cluster)
+        cluster.sim.solve()
+        text = wait_until(lambda: b.text_of(task), "the answer at the other one", 40)
+        equal(b.solve(sitekey="k").json()["solution"], text)
         equal(cluster.paid(), 1, "paid")
 
 

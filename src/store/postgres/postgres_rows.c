@@ -41,8 +41,8 @@ static enum store_result check_again(struct postgres_store *store)
     } else if (result == STORE_DONE && version != PG_SCHEMA_VERSION) {
         pg_error_say(
             store,
-            "the tables of the schema \"%s\" are gone; restore them, or let `solvegate store init` "
-            "make empty ones: what the gateway has in memory is written to them",
+            "the tables of the schema \"%s\" are gone; restore them, or run what `solvegate store "
+            "init --print-sql` prints: what the gateway has in memory is written to them",
             store->address.schema);
         result = STORE_RETRY;
     }
