@@ -92,7 +92,7 @@ MUTANTS = [
 
     # ---- callers ------------------------------------------------------------------------------------------------
     ("a request is forgotten when a connection closes", "src/engine/request_events.c",
-     "    if (!request->is_id_told && list_is_empty(&request->holds))",
+     "    if (is_secret && list_is_empty(&request->holds))",
      "    if (list_is_empty(&request->holds))", "sim"),
     ("a held caller is never told that its time is over", "src/engine/hold.c",
      "    wheel_arm(&engine->wheel, &hold->timer, engine->now_ms + hold_ms);", "", "sim"),
