@@ -29,6 +29,7 @@ extern const struct store_case store_adoption_cases[];
 extern const struct store_case store_fence_cases[];
 extern const struct store_case store_errand_cases[];
 extern const struct store_case store_letter_cases[];
+extern const struct store_case store_setback_cases[];
 /* Of drivers whose stores somebody else can empty. */
 extern const struct store_case store_lost_cases[];
 

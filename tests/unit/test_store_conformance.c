@@ -84,6 +84,7 @@ static void add_all(const struct store_kit *kit)
         add_list(kit, store_fence_cases);
         add_list(kit, store_errand_cases);
         add_list(kit, store_letter_cases);
+        add_list(kit, store_setback_cases);
     }
     if (kit->empty != NULL && !kit->is_shared_only)
         add_list(kit, store_lost_cases);

@@ -152,6 +152,60 @@ static void who_adopts_waits_for_a_batch_that_has_begun(void **state)
     node_close(&b);
 }
 
+/* ---- an older dump ----------------------------------------------------------------------- */
+
+/* With the URL of the server and a file as "$1" and "$2". */
+static void run_shell(const struct store_world *world, const char *script)
+{
+    char url[1024];
+    char file[PATH_MAX];
+    char command[4 * PATH_MAX];
+    postgres_url(url, sizeof(url), "");
+    (void)snprintf(file, sizeof(file), "%s/dump.sql", world->directory);
+    (void)snprintf(command, sizeof(command),
+                   "PATH=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1):$PATH; "
+                   "set -- '%s' '%s'; %s",
+                   url, file, script);
+    assert_int_equal(system(command), 0);
+}
+
+#define DUMP "pg_dump --schema=" SCHEMA " \"$1\" >\"$2\""
+#define RESTORE                                                                           \
+    "{ echo 'DROP SCHEMA " SCHEMA " CASCADE;'; cat \"$2\"; } |"                           \
+    " PGOPTIONS='-c client_min_messages=warning' psql -q -X -1 -v ON_ERROR_STOP=1 \"$1\"" \
+    " >/dev/null"
+
+static bool lacks_programs(void)
+{
+    return system("PATH=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1):$PATH; "
+                  "command -v pg_dump psql >/dev/null") != 0;
+}
+
+/* All tables and functions are others then, behind a session that goes on. */
+static void an_older_dump_that_is_loaded_under_open_sessions_is_noticed(void **state)
+{
+    struct node a;
+    if (lacks_programs())
+        skip();
+    node_open(&a, *state, "a");
+    struct claim claim = claim_shared(1, 1);
+    assert_int_equal(node_ask(&a, &claim).result, CLAIM_WON);
+    run_shell(*state, DUMP);
+    claim = claim_shared(2, 2);
+    assert_int_equal(node_ask(&a, &claim).result, CLAIM_WON);
+    const uint64_t reconnects = a.backend->reconnects;
+    run_shell(*state, RESTORE);
+    claim = claim_shared(3, 3);
+    assert_int_equal(node_ask(&a, &claim).result, CLAIM_UNAVAILABLE);
+    assert_int_equal(a.backend->losses, 1);
+    assert_int_equal(a.backend->reconnects, reconnects);
+    claim = claim_shared(2, 2);
+    claim.is_held = true;
+    assert_int_equal(node_ask(&a, &claim).result, CLAIM_WON);
+    assert_int_equal(a.backend->losses, 1);
+    node_close(&a);
+}
+
 /* ---- keys in order ----------------------------------------------------------------------- */
 
 #define ROUNDS 20
@@ -247,6 +301,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         CASE(tables_on_which_an_older_gateway_lives_are_not_migrated),
         CASE(who_adopts_waits_for_a_batch_that_has_begun),
+        CASE(an_older_dump_that_is_loaded_under_open_sessions_is_noticed),
         CASE(two_who_ask_for_the_same_keys_in_another_order_do_not_block_each_other),
         CASE(a_server_that_only_reads_is_refused_at_the_start),
         cmocka_unit_test(a_server_that_is_too_old_is_refused),

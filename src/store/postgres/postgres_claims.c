@@ -17,10 +17,16 @@
 /* The columns of a claim's answer before those of its solution. */
 #define ANSWER_COLUMNS 11
 
+/* A schema that does not know the latest batch that it acknowledged was restored from an older state of itself: to the
+ * batch it is as if it knew another run only, and why is found out when the gateway enters it again. */
+#define FENCE                                                                 \
+    "SELECT begin_batch($1::bigint, CASE WHEN EXISTS (SELECT 1 FROM progress" \
+    " WHERE node = $1::bigint AND batch >= $4::bigint) THEN $2::bigint ELSE 0 END, $3::bigint)"
+
 static const struct {
     const char *name, *sql;
 } statements[] = {
-    {"fence", "SELECT begin_batch($1, $2, $3)"},
+    {"fence", FENCE},
     {"release", "SELECT release_claims($1, $2, $3, $4, $5, $6, $7, $8, $9)"},
     {"claim", "SELECT * FROM claim_keys($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,"
               " $13, $14, $15)"},
@@ -41,6 +47,7 @@ bool pg_claims_send_fence(struct postgres_store *store, uint64_t number)
     pg_params_add_integer(&params, store->base.node);
     pg_params_add_integer(&params, store->base.incarnation);
     pg_params_add_integer(&params, number);
+    pg_params_add_integer(&params, store->written);
     return pg_params_send(store, "fence", &params);
 }
 

@@ -207,6 +207,7 @@ static void begin_words(struct words *words, const struct store_batch *batch)
     add_number(words, store->base.node);
     add_number(words, store->base.incarnation);
     add_number(words, batch->number);
+    add_number(words, store->written);
 }
 
 static uint32_t add_facts(struct words *words, const struct store_batch *batch)

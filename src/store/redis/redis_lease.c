@@ -93,10 +93,15 @@ static bool is_ours(const struct redis_store *store, struct slice holder)
            holder.data[len] == '/';
 }
 
+/* The number of the latest batch, which nobody but us writes, changes when somebody restores an older state. */
 void lease_add_watch(struct redis_store *store)
 {
     const struct redis_key lock = call_lock(store);
-    CALL(store, WORD_OF("WATCH"), call_key_slice(&lock));
+    const struct redis_key progress = call_key(store, "progress", SLICE_NONE);
+    if (store->node[0] == '\0')
+        CALL(store, WORD_OF("WATCH"), call_key_slice(&lock), call_key_slice(&progress));
+    else
+        CALL(store, WORD_OF("WATCH"), call_key_slice(&lock));
     CALL(store, WORD_OF("GET"), call_key_slice(&lock));
 }
 

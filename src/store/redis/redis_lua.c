@@ -110,7 +110,7 @@ const char lua_empty[] =
  * reads its inbox with its next beat. */
 const char lua_tell[] =
     "local me, mine, number = ARGV[1], ARGV[2], tonumber(ARGV[3])\n"
-    "if is_fenced(me, mine) then return {'fenced'} end\n"
+    "if is_fenced(me, mine) or has_lost(me, ARGV[4]) then return {'fenced'} end\n"
     "local is_new = number > tonumber(call('GET', P .. 'facts:' .. me) or '0')\n"
     "if is_new then call('SET', P .. 'facts:' .. me, ARGV[3]) end\n"
     "local nodes = call('HVALS', P .. 'nodes')\n"
@@ -153,7 +153,7 @@ const char lua_tell[] =
     "        end\n"
     "    end\n"
     "end\n"
-    "for i = 4, #ARGV, 9 do\n"
+    "for i = 5, #ARGV, 9 do\n"
     "    local number, subject, body, to, key = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 6],\n"
     "        ARGV[i + 7]\n"
     "    if key == '' then\n"

@@ -49,8 +49,8 @@ const char lua_index[] =
 
 const char lua_write_begin[] =
     "local me, mine, number, name, token, lease =\n"
-    "    ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]\n"
-    "if is_fenced(me, mine) then return {'fenced'} end\n"
+    "    ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[5], ARGV[6], ARGV[7]\n"
+    "if is_fenced(me, mine) or has_lost(me, ARGV[4]) then return {'fenced'} end\n"
     "local time = call('TIME')\n"
     "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
     "    - tonumber(call('HGET', P .. 'clock', 'moved') or '0')\n"
@@ -346,7 +346,7 @@ const char lua_claim[] =
 /* Rows come first and claims last, as in every driver; those who follow are told at the end, and hear of it when all of
  * this is on the disk. */
 const char lua_write[] =
-    "local i, found, woken = 7, {'ok'}, {}\n"
+    "local i, found, woken = 8, {'ok'}, {}\n"
     "local function look_at_all(first, count)\n"
     "    local refused, solved, held = {}, {}, {}\n"
     "    for n = 1, count do\n"
