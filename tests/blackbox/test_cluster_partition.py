@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Two gateways on one store, and one of them is cut off from it while the server keeps its sessions. (TAP)"""
 import contextlib
+import signal
 import threading
 import time
 
 from cable import Cable
-from cluster_world import Caller, Cluster, on_each_adopter
+from cluster_world import Caller, Cluster, on_each_adopter, on_servers
 from harness import binary, check, contains, equal, get, run, wait_until
 from stores import metric
 
@@ -143,6 +144,29 @@ def one_whose_name_another_took_meanwhile_ends(store):
             equal(cluster[0].process.wait(60), EX_CANTCREAT, "exit code")
             contains(cluster[0].stderr(), "event=node_name_taken")
             equal(get(other.url + "/readyz").text, "ready\n", "the other one")
+
+
+@on_servers(["redis"])
+def one_that_stood_still_while_another_took_its_name_ends(store):
+    """Its lock has run out by then. With its next look at it, or its next batch, it finds that it has no place any more."""
+    with Cluster(store, config=LEASE, sim=("--solve-time", "10m")) as cluster:
+        a, b = cluster.nodes
+        a.submit_id(sitekey="k")
+        a.await_accepted(1)
+        a.process.send_signal(signal.SIGSTOP)
+        try:
+            b.wait_line("event=node_adopted", 40)
+            store.ask("DEL", "{solvegate}:lock:a")
+            with cluster.make("a") as other:
+                a.process.send_signal(signal.SIGCONT)
+                a.expect_exit = EX_CANTCREAT
+                equal(a.process.wait(60), EX_CANTCREAT, f"exit code: {a.stderr()}")
+                contains(a.stderr(), "event=node_name_taken")
+                check("event=store_broken" not in a.stderr(), "the store is not broken")
+                equal(get(other.url + "/readyz").text, "ready\n", "the other one")
+        finally:
+            if a.process.poll() is None:
+                a.process.send_signal(signal.SIGCONT)
 
 
 if __name__ == "__main__":

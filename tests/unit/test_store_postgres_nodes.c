@@ -152,6 +152,26 @@ static void who_adopts_waits_for_a_batch_that_has_begun(void **state)
     node_close(&b);
 }
 
+/* ---- twins ------------------------------------------------------------------------------- */
+
+/* Of two under one name, the one that was away is fenced: it finds out for itself that it may not come back. */
+static void who_lost_its_session_and_its_name_is_fenced(void **state)
+{
+    struct node a, twin;
+    node_open(&a, *state, "a");
+    postgres_run("SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
+                 " WHERE usename = '" POSTGRES_ROLE "'");
+    node_open(&twin, *state, "a");
+    const struct claim claim = claim_shared(1, 1);
+    (void)node_claim(&a, &claim);
+    assert_int_equal(node_try(&a), STORE_REFUSED);
+    assert_non_null(strstr(a.backend->why, "under the name"));
+    assert_int_equal(a.backend->driver->beat(a.backend), STORE_REFUSED);
+    assert_int_equal(node_ask(&twin, &claim).result, CLAIM_WON);
+    node_close(&a);
+    node_close(&twin);
+}
+
 /* ---- an older dump ----------------------------------------------------------------------- */
 
 /* With the URL of the server and a file as "$1" and "$2". */
@@ -301,6 +321,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         CASE(tables_on_which_an_older_gateway_lives_are_not_migrated),
         CASE(who_adopts_waits_for_a_batch_that_has_begun),
+        CASE(who_lost_its_session_and_its_name_is_fenced),
         CASE(an_older_dump_that_is_loaded_under_open_sessions_is_noticed),
         CASE(two_who_ask_for_the_same_keys_in_another_order_do_not_block_each_other),
         CASE(a_server_that_only_reads_is_refused_at_the_start),

@@ -433,6 +433,30 @@ static void a_backup_of_an_older_version_is_brought_up_to_date_by_who_finds_it(v
     node_close(&b);
 }
 
+/* Its lease ran out while it stood still, and somebody else was started under its name. */
+static void who_lost_its_name_to_another_one_is_fenced(void **state)
+{
+    for (unsigned is_cut = 0; is_cut < 2; is_cut++) {
+        struct node a, twin;
+        node_open(&a, *state, "a");
+        redis_do(store_kit_redis_server(), "DEL", "{solvegate_test}:lock:a", NULL);
+        node_open(&twin, *state, "a");
+        if (is_cut == 1)
+            redis_do(store_kit_redis_server(), "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes",
+                     NULL);
+        const struct claim claim = claim_shared(1, 1);
+        (void)node_claim(&a, &claim);
+        assert_int_equal(node_try(&a), STORE_REFUSED);
+        assert_int_equal(a.backend->driver->beat(a.backend), STORE_REFUSED);
+        assert_non_null(strstr(a.backend->why, "under the name"));
+        struct record record = world_record(*state, RECORD_FLIGHT, 1);
+        node_put(&twin, &record);
+        node_send(&twin);
+        node_close(&a);
+        node_leave(&twin);
+    }
+}
+
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
@@ -447,6 +471,7 @@ int main(int argc, char **argv)
         REDIS_CASE(a_store_on_which_an_older_gateway_lives_is_left_to_it),
         REDIS_CASE(a_gateway_that_has_the_store_for_itself_brings_it_up_to_date),
         REDIS_CASE(a_backup_of_an_older_version_is_brought_up_to_date_by_who_finds_it),
+        REDIS_CASE(who_lost_its_name_to_another_one_is_fenced),
         REDIS_CASE(rows_are_json_and_damaged_ones_are_passed_over),
     };
     return redis_case_run(tests);

@@ -266,7 +266,8 @@ enum store_result pg_batch_write(struct store_backend *backend, const struct sto
     enum store_result result = write_new(store, batch);
     if (was_connected && pg_error_is_brief(store, result))
         result = write_new(store, batch);
-    if (result == STORE_REFUSED) {
+    /* A new session has looked already. */
+    if (result == STORE_REFUSED && pg_error_is(store, PG_FENCED)) {
         result = store->conn == NULL ? STORE_RETRY : pg_again_enter(store);
         result = result == STORE_DONE ? write_new(store, batch) : result;
     }

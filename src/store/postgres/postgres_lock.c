@@ -205,7 +205,8 @@ enum store_result pg_lock_take(struct postgres_store *store)
         return STORE_RETRY;
     }
     tell_holder(store, key_of(store).integer);
-    return STORE_FAILED;
+    /* Whoever shares the store and was away has lost its place to the one of its name. */
+    return store->is_open && store->node[0] != '\0' ? STORE_REFUSED : STORE_FAILED;
 }
 
 /* A pooler that changes the session between two transactions would let a second gateway in. */

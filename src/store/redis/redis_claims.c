@@ -516,7 +516,8 @@ enum store_result claims_write(struct redis_store *store, const struct store_bat
     enum store_result result = write_once(store, batch);
     if (result == STORE_RETRY && was_connected)
         result = write_once(store, batch);
-    if (result != STORE_REFUSED)
+    /* A new connection has looked already. */
+    if (result != STORE_REFUSED || store->link == NULL)
         return result;
     result = again_enter(store);
     if (result != STORE_DONE)

@@ -214,7 +214,8 @@ static enum store_result take_name(struct redis_store *store)
                        "cluster.node",
                        store->node, store->prefix, store->place,
                        (int)(holder.len < 128 ? holder.len : 128), holder.data);
-        taken = STORE_FAILED;
+        /* Whoever was away has lost its place. */
+        taken = store->is_open ? STORE_REFUSED : STORE_FAILED;
     }
     redis_reply_free(reply);
     return taken;
