@@ -9,12 +9,13 @@
 /* The default lease, within which a gateway beats several times. */
 #define LEFT_MS 10000
 
-/* What a node had that is no member any more: its tasks are at the vendor, and whoever adopts them may
- * not have told yet. */
+/* What a node had that is no member any more: its tasks are at the vendor, its solutions are in the store, and whoever
+ * adopts them may not have told yet. */
 struct departed {
     node_id id;
     uint32_t held;
     uint64_t until_ms;
+    uint16_t levels[DEMAND_POOLS];
 };
 
 void divide_init(struct engine *engine)
@@ -54,6 +55,23 @@ static uint32_t departed_ms(const struct engine *engine, const struct member *be
     return before->is_leaving && lease_ms > LEFT_MS ? LEFT_MS : lease_ms;
 }
 
+static bool had_something(const struct demand *demand)
+{
+    bool has_level = false;
+    for (unsigned place = 0; place < DEMAND_POOLS; place++)
+        has_level |= demand->levels[place] > 0;
+    return demand->held > 0 || has_level;
+}
+
+static void add_departed(struct engine *engine, const struct member *before)
+{
+    struct departed *departed = &engine->departed[engine->departed_count++];
+    *departed = (struct departed){.id = before->id,
+                                  .held = before->demand.held,
+                                  .until_ms = engine->now_ms + departed_ms(engine, before)};
+    memcpy(departed->levels, before->demand.levels, sizeof departed->levels);
+}
+
 /* Both tables are in the order of the ids. */
 static void note_departed(struct engine *engine, const struct beat *beat)
 {
@@ -63,17 +81,15 @@ static void note_departed(struct engine *engine, const struct beat *beat)
         while (next < beat->member_count && beat->members[next].id < before->id)
             next++;
         const bool is_there = next < beat->member_count && beat->members[next].id == before->id;
-        if (is_there || before->is_self || before->demand.held == 0 ||
+        if (is_there || before->is_self || !had_something(&before->demand) ||
             before->id == engine->taken_over || engine->departed_count == ENGINE_NODES)
             continue;
-        engine->departed[engine->departed_count++] =
-            (struct departed){.id = before->id,
-                              .held = before->demand.held,
-                              .until_ms = engine->now_ms + departed_ms(engine, before)};
+        add_departed(engine, before);
     }
 }
 
-/* The tasks that it had use slots of ours from now on. A gateway that is back at once is not counted twice. */
+/* The tasks that it had use slots of ours from now on, and its solutions are in our pools. A gateway that is back at
+ * once is not counted twice. */
 void divide_take_over(struct engine *engine, node_id id)
 {
     engine->taken_over = id;
@@ -217,13 +233,22 @@ static uint32_t less(uint32_t number, uint32_t by)
     return number > by ? number - by : 0;
 }
 
+/* What those had of it that are no members any more, and nobody may have told yet. */
+static uint32_t departed_level(const struct engine *engine, const struct pool *pool)
+{
+    uint32_t level = 0;
+    for (uint16_t i = 0; i < engine->departed_count && !pool->shares_bit; i++)
+        level += engine->departed[i].levels[place_of(pool)];
+    return level;
+}
+
 /* The size is divided among those where the pool is awake, but for what the others have beyond their parts, or though
- * they sleep: also a dead one, since whoever adopts it gets that. Of pools that share a bit nobody knows what others
- * have. */
+ * they sleep: also a dead one, since whoever adopts it gets that, and one that is no member any more, until its adopter
+ * must have told it. Of pools that share a bit nobody knows what others have. */
 static uint32_t part_of(const struct engine *engine, const struct pool *pool)
 {
     uint32_t have[ENGINE_NODES + 1];
-    uint32_t size = pool->options.size;
+    uint32_t size = less(pool->options.size, departed_level(engine, pool));
     size_t count = 0;
     size_t self = ENGINE_NODES;
     for (uint16_t i = 0; i < engine->member_count; i++) {
@@ -338,6 +363,18 @@ static bool has_unheard_pool(const struct engine *engine, const struct member *s
     return false;
 }
 
+/* Has it got more than the others know of, with what it has adopted? They would pay for that once more. */
+static bool has_untold_level(const struct engine *engine, const struct member *self)
+{
+    for (uint16_t i = 0; i < engine->pool_count; i++) {
+        const struct pool *pool = &engine->pools[i];
+        const uint32_t told = told_of(pool, self);
+        if (!pool->shares_bit && level_of(pool) > told && told < DEMAND_LEVEL_MOST)
+            return true;
+    }
+    return false;
+}
+
 bool engine_must_hurry(const struct engine *engine)
 {
     const struct member *self = engine->members == NULL ? NULL : find_self(engine);
@@ -348,5 +385,6 @@ bool engine_must_hurry(const struct engine *engine)
                           (engine->queued > 0 && engine->slots_used >= engine->slots_share);
     const bool is_unheard =
         self->demand.held < held || (self->demand.slots == 0 && wanted(engine) > 0);
-    return self->demand.held > held || (is_short && is_unheard) || has_unheard_pool(engine, self);
+    return self->demand.held > held || (is_short && is_unheard) || has_unheard_pool(engine, self) ||
+           has_untold_level(engine, self);
 }

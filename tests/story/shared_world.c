@@ -271,7 +271,7 @@ void crash_with_claim(struct world *world, const char *name, const char *flight)
 
 /* ---- other nodes ------------------------------------------------------------------------------ */
 
-void dies(struct world *world, const char *name, const char *flight)
+void dies_without_a_beat(struct world *world, const char *name, const char *flight)
 {
     disk_crash(&world->disk, world->disk.count);
     world->will = world->disk;
@@ -282,6 +282,11 @@ void dies(struct world *world, const char *name, const char *flight)
     }
     world->options.node = DEAD_NODE + 1;
     crash(world, 0);
+}
+
+void dies(struct world *world, const char *name, const char *flight)
+{
+    dies_without_a_beat(world, name, flight);
     beat(world, 0);
 }
 

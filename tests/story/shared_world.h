@@ -30,6 +30,8 @@ void world_members(struct world *world, uint64_t ago_ms, bool is_unbroken,
 /* This node dies, and the story goes on at another one, with names and claims as before. Its flight had
  * the claim of that name; NULL: none. */
 void dies(struct world *world, const char *name, const char *flight);
+/* The same, and the first beat of the other one tells who the members are. */
+void dies_without_a_beat(struct world *world, const char *name, const char *flight);
 /* The store makes the dead node's rows ours; they come in parts of so many. Returns the most
  * work that one step was. */
 #define DEAD_NODE 7

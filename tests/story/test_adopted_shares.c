@@ -1,6 +1,7 @@
-/* Adoption and what the whole cluster counts: slots of the plan and books of requests are those of one gateway at a
- * time. */
+/* Adoption and what the whole cluster counts: slots of the plan, pools, and books of requests are those of one
+ * gateway at a time. */
 #include "lines.h"
+#include "pool_world.h"
 #include "shared_world.h"
 
 static struct member me(void)
@@ -66,6 +67,79 @@ static void what_the_dead_one_held_stays_taken_until_all_its_rows_are_here(void 
     skip_lines(w);
 }
 
+/* ---- pools --------------------------------------------------------------------------------- */
+
+static struct member with_level(struct member member, uint16_t level)
+{
+    member.demand = (struct demand){.pools = UINT64_MAX};
+    member.demand.held = member.is_self ? DEMAND_MOST : 0;
+    for (unsigned place = 0; place < DEMAND_POOLS; place++)
+        member.demand.levels[place] = level;
+    return member;
+}
+
+/* The dead one had two solutions ready, which is the pool's size. */
+static struct world *world_with_pool(void)
+{
+    struct engine_options options = world_options();
+    options.has_journal = options.store_is_shared = options.store_adopts = true;
+    options.node = DEAD_NODE;
+    options.lease_ms = LEASE_MS;
+    options.lease_margin_ms = LEASE_MARGIN_MS;
+    struct world *w = pool_world(options, (struct pool_options){.size = 2});
+    w->hides_records = true;
+    members(w, with_level((struct member){.id = DEAD_NODE, .is_self = true}, 2));
+    solve(w, "a1", "T1", "TOKEN1");
+    solve(w, "a2", "T2", "TOKEN2");
+    dies_without_a_beat(w, NULL, NULL);
+    skip_lines(w);
+    assert_int_equal(w->tally.submits, 2);
+    return w;
+}
+
+/* The next beat is the first without the dead one, before and after its rows are here. */
+static void what_the_dead_one_had_ready_is_not_paid_for_again(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool();
+    members(w, with_level(me(), 2), with_level(it_left(), 2));
+    members(w, with_level(me(), 2));
+    assert_int_equal(pool_view_of(w).ready, 0);
+    assert_int_equal(w->tally.submits, 2);
+    adopted_all_but_claims(w);
+    adopted_at_last(w);
+    members(w, with_level(me(), 2));
+    assert_int_equal(pool_view_of(w).ready, 2);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+/* The latest beat told so much of the pool, and of slots what there is to tell. */
+static struct member that_told(const struct world *w, uint16_t level)
+{
+    struct demand demand;
+    engine_demand(w->engine, &demand);
+    struct member member = with_level(me(), level);
+    member.demand.held = demand.held;
+    return member;
+}
+
+/* The others leave it to the dead one for a lease only; one that has just started never heard of that one. */
+static void what_it_has_adopted_for_a_pool_is_told_soon(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool();
+    members(w, with_level(me(), 0), with_level(it_left(), 2));
+    members(w, that_told(w, 0), with_level(it_left(), 2));
+    assert_false(engine_must_hurry(w->engine));
+    (void)adopted(w, 99);
+    assert_true(engine_must_hurry(w->engine));
+    members(w, that_told(w, 2));
+    members(w, that_told(w, 2));
+    assert_false(engine_must_hurry(w->engine));
+    skip_lines(w);
+}
+
 /* ---- books --------------------------------------------------------------------------------- */
 
 static void what_it_had_answered_is_in_its_books_only(void **state)
@@ -98,6 +172,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(what_the_dead_one_held_is_free_when_its_tasks_are_ours),
         STORY(what_the_dead_one_held_stays_taken_until_all_its_rows_are_here),
+        STORY(what_the_dead_one_had_ready_is_not_paid_for_again),
+        STORY(what_it_has_adopted_for_a_pool_is_told_soon),
         STORY(what_it_had_answered_is_in_its_books_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

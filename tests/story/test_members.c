@@ -387,7 +387,8 @@ static void what_an_older_beat_said_is_not_filled_once_less_was_told(void **stat
     asleep.demand.pools = 0;
     members(w, with_level(1, 3), asleep);
     assert_int_equal(level_told(w), 0);
-    members(w, with_level(1, 3));
+    asleep.demand = (struct demand){.slots = 0};
+    members(w, with_level(1, 3), asleep);
     assert_int_equal(w->tally.submits, 0);
     assert_int_equal(level_told(w), 3);
     assert_true(engine_must_hurry(w->engine));
@@ -410,8 +411,45 @@ static void what_another_one_has_ready_is_not_paid_for_again(void **state)
     asleep.demand.pools = 0;
     members(w, with_level(1, 4), asleep);
     assert_int_equal(w->tally.submits, 1);
-    members(w, with_level(1, 2));
+    asleep.demand = (struct demand){.slots = 0};
+    members(w, with_level(1, 2), asleep);
     expect(w, "[     0] submit a2 P\n");
+}
+
+/* The second has adopted the third, and tells of it only with its next beat. */
+static void what_a_dead_one_had_ready_is_not_paid_for_while_it_is_adopted(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(9);
+    members(w, with_level(1, 3), with_level(2, 3), with_level(3, 3));
+    assert_int_equal(w->tally.submits, 3);
+    members(w, with_level(1, 3), with_level(2, 3));
+    assert_int_equal(level_told(w), 3);
+    members(w, with_level(1, 9), with_level(2, 3));
+    assert_int_equal(w->tally.submits, 3);
+    members(w, with_level(1, 3), with_level(2, 6));
+    pass(w, LEASE_MS);
+    members(w, with_level(1, 3), with_level(2, 6));
+    assert_int_equal(level_told(w), 3);
+    assert_int_equal(w->tally.submits, 3);
+    skip_lines(w);
+}
+
+/* Its solutions were used, or nobody has room for them. */
+static void
+what_a_dead_one_had_ready_is_filled_again_when_nobody_has_told_it_for_a_lease(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(9);
+    members(w, with_level(1, 3), with_level(2, 3), with_level(3, 3));
+    members(w, with_level(1, 3), with_level(2, 3));
+    pass(w, LEASE_MS - 1);
+    members(w, with_level(1, 9), with_level(2, 3));
+    assert_int_equal(w->tally.submits, 3);
+    pass(w, 1);
+    members(w, with_level(1, 5), with_level(2, 4));
+    assert_int_equal(w->tally.submits, 5);
+    skip_lines(w);
 }
 
 /* The parts of three are two, one and one; but the second has two. */
@@ -480,6 +518,8 @@ int main(void)
         STORY(of_two_that_start_at_once_each_fills_its_part),
         STORY(what_an_older_beat_said_is_not_filled_once_less_was_told),
         STORY(what_another_one_has_ready_is_not_paid_for_again),
+        STORY(what_a_dead_one_had_ready_is_not_paid_for_while_it_is_adopted),
+        STORY(what_a_dead_one_had_ready_is_filled_again_when_nobody_has_told_it_for_a_lease),
         STORY(who_has_more_than_its_part_leaves_less_to_the_others),
         STORY(what_it_has_beyond_its_part_is_told),
         STORY(a_pool_that_sleeps_tells_what_it_has),

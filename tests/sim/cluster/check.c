@@ -15,11 +15,14 @@ enum liveness { TASK_IS_LIVE, TASK_IS_OVER, TASK_STOOD_STILL, TASK_WINDOW_ENDED,
 
 static enum liveness liveness_of(const struct cluster *c, const struct submit *submit)
 {
-    const uint64_t window_ms = clocks_least_ms(c, c->plan.options.ambiguity_window_ms);
-    const uint64_t task_ms = clocks_least_ms(c, 2 * (uint64_t)c->plan.options.solve_timeout_ms);
     if (!submit->is_executed || submit->is_ended)
         return TASK_IS_OVER;
     const struct run *run = &c->store.runs[submit->run];
+    /* Whoever goes on with a run's rows counts from the time of day in them, by a clock of its own. */
+    const uint64_t off_ms = run->is_gone ? clocks_off_ms(c) : 0;
+    const uint64_t window_ms = clocks_least_ms(c, c->plan.options.ambiguity_window_ms);
+    const uint64_t task_ms =
+        clocks_least_ms(c, 2 * (uint64_t)c->plan.options.solve_timeout_ms) - off_ms;
     /* Its node stood still for longer than its adopter waits: by then the key may be anybody's. */
     if (run->is_gone && submit->durable_ms > run->gone_ms + window_ms)
         return TASK_STOOD_STILL;
@@ -28,7 +31,7 @@ static enum liveness liveness_of(const struct cluster *c, const struct submit *s
         submit->is_durable || (submit->is_id_told && run_is_alive(c, submit->run) && !run->is_gone);
     if (is_known)
         return c->now_ms < submit->issued_ms + task_ms ? TASK_IS_LIVE : TASK_TIMED_OUT;
-    const uint64_t until_ms = submit->issued_ms + window_ms;
+    const uint64_t until_ms = submit->issued_ms + window_ms - off_ms;
     /* Its adopter waits once more. */
     const bool is_awaited = c->now_ms < until_ms || (run->is_gone && run->gone_ms < until_ms &&
                                                      c->now_ms < run->gone_ms + window_ms);
@@ -257,13 +260,13 @@ static uint32_t level_of(const struct cluster *c, uint32_t place)
     return view.ready - view.waning + view.solving;
 }
 
-/* What a node has got without having begun it: the solution of a task that was given up. The others hear of it with
- * one of its next beats. */
+/* What a node has got without having begun it, or adopted it: the solution of a task that was given up. The others hear
+ * of it with one of its next beats. */
 static void note_windfall(struct cluster *c, struct node *node, uint32_t level, uint32_t begun)
 {
     if (c->now_ms >= node->windfall_until_ms)
         node->windfall = 0;
-    if (level > node->pool_level + begun) {
+    if (level > node->pool_level + begun && !node->has_untold) {
         node->windfall += level - node->pool_level - begun;
         node->windfall_until_ms = c->now_ms + UINT64_C(2) * c->plan.options.lease_ms;
     }
@@ -279,22 +282,41 @@ static uint32_t told_level_of(const struct cluster *c, uint32_t place)
     return level > untold ? level - untold : 0;
 }
 
-/* Nobody begins a refill beyond the pool's size, whoever has what there is. */
-static void check_pool(struct cluster *c, uint32_t place)
+/* Refills since its latest step. What a run begins with is its predecessor's. */
+static uint32_t begun_by(struct node *node, bool is_start)
+{
+    const uint64_t refills = engine_stats(node->engine)->pool_refills;
+    const uint64_t begun = is_start ? 0 : refills - node->pool_refills;
+    node->pool_refills = refills;
+    return (uint32_t)begun;
+}
+
+/* What somebody has adopted is left to the dead one, but not by whoever came later, nor for longer than a lease: they
+ * know of it when they hear what its adopter has told. */
+static bool is_unheard(const struct cluster *c, const struct node *adopter, const struct node *node)
+{
+    const uint64_t until_ms =
+        adopter->adopting_ms + clocks_least_ms(c, c->plan.options.lease_ms) - margin_ms(c);
+    const bool is_told = !adopter->has_untold && adopter->told_ms < node->heard_ms;
+    return !is_told && (c->now_ms >= until_ms || node->started_ms >= adopter->adopting_ms);
+}
+
+/* Nobody begins a refill beyond the pool's size, whoever has what there is, also while it changes hands. */
+static void check_pool(struct cluster *c, uint32_t place, bool is_start)
 {
     struct node *node = &c->nodes[place];
-    const uint32_t solving = pool_of(c, place).solving;
-    const uint32_t begun = solving > node->pool_solving ? solving - node->pool_solving : 0;
+    const uint32_t begun = begun_by(node, is_start);
     uint32_t sum = level_of(c, place);
+    if (is_start)
+        node->pool_level = sum;
     note_windfall(c, node, sum, begun);
-    node->pool_solving = solving;
-    if (begun == 0 || c->now_ms < c->settled_ms)
+    if (begun == 0)
         return;
     for (uint32_t i = 0; i < c->plan.nodes; i++) {
         if (!is_member(c, i))
             continue;
         /* Nobody counts on what is with somebody who has been silent for long. */
-        if (node_is_cut(c, i) || node_is_paused(c, i))
+        if (is_long_silent(c, i) || is_unheard(c, &c->nodes[i], node))
             return;
         sum += i == place ? 0 : told_level_of(c, i);
     }
@@ -304,7 +326,7 @@ static void check_pool(struct cluster *c, uint32_t place)
 void check_after_step(struct cluster *c, uint32_t place, const struct event *event)
 {
     check_slots(c, place, event);
-    check_pool(c, place);
+    check_pool(c, place, event == NULL);
     const struct node *node = &c->nodes[place];
     const struct stats *stats = engine_stats(node->engine);
     /* While nothing goes wrong any more there are mostly beats. */

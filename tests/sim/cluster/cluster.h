@@ -223,7 +223,8 @@ struct node {
     uint64_t cut_until_ms;                /* it does not reach the store */
     uint64_t paused_until_ms;             /* the process does not run */
     struct demand demand;                 /* in the beat that was sent last */
-    uint32_t pool_solving, pool_level;    /* refills, and all of the pool, after its latest step */
+    uint64_t pool_refills;                /* that it has begun until its latest step */
+    uint32_t pool_level;                  /* all of the pool, after its latest step */
     uint32_t windfall;                    /* of the pool: not begun by itself */
     uint64_t windfall_until_ms;           /* until then the others may not know */
     struct member members[NODES_MAX * 4]; /* as its last beat found them */
@@ -236,6 +237,11 @@ struct node {
     uint32_t slots_used;     /* after its last step */
     uint64_t adopted_ms;     /* when rows of another one came last */
     bool has_untold;         /* no beat has said since what it holds with them */
+    uint64_t adopting_ms;    /* when it adopted what it had to tell then */
+    uint64_t told_ms;        /* when it had told all of it */
+    uint64_t heard_ms;       /* when the members were listed that it knows */
+    uint64_t started_ms;     /* this run */
+    bool is_hurrying;        /* a beat beside the usual ones comes soon */
 };
 
 /* ---- the world ----------------------------------------------------------------------------------- */
@@ -366,6 +372,8 @@ uint64_t clocks_least_ms(const struct cluster *c, uint64_t clock_ms);
 /* ---- beats ---------------------------------------------------------------------------------------- */
 
 void pulse_start(struct cluster *c, uint32_t node);
+/* Its engine wants a beat sooner than usual? */
+void pulse_hurry(struct cluster *c, uint32_t node);
 void pulse_happens(struct cluster *c, const struct moment *moment);
 /* Perhaps a node is cut off from the store, or stops running for a while. */
 void pulse_disturb(struct cluster *c);

@@ -238,6 +238,7 @@ void node_step(struct cluster *c, uint32_t place, struct event *event)
     engine_step(node->engine, event);
     take_actions(c, place);
     check_after_step(c, place, event);
+    pulse_hurry(c, place);
 }
 
 /* ---- replies -------------------------------------------------------------------------------------- */
@@ -451,6 +452,8 @@ static void start_run(struct cluster *c, uint32_t place)
     node->asked = node->accepted = node->asked_written = node->adopted_requests = 0;
     node->closed = (struct stats){0};
     node->is_cut_off = node->has_stopped = node->has_untold = false;
+    node->adopting_ms = node->told_ms = node->heard_ms = 0;
+    node->started_ms = c->now_ms;
     node->engine = engine_new(&options, node_clock_ms(c, place, c->now_ms), node_wall_ms(c, place));
     if (c->is_traced)
         engine_set_trace(node->engine, trace, c);

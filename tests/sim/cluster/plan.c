@@ -97,7 +97,8 @@ static void draw_pool(struct plan *plan)
                                        .idle_after_ms = between(&rand, 5000, 60000)};
 }
 
-/* In three of four worlds clocks disagree, and in one of four all nodes are restarted in turn. */
+/* In three of four worlds clocks disagree, in one of four all nodes are restarted in turn, and in half of them whoever
+ * must beats sooner than usual. */
 static void draw_habits(struct plan *plan)
 {
     struct rand rand;
@@ -105,6 +106,8 @@ static void draw_habits(struct plan *plan)
     plan->strength[FAULT_CLOCKS] = !plan->is_early && rand_below(&rand, 4) != 0;
     stream_init(&rand, plan, STREAM_ROLLS);
     plan->strength[FAULT_ROLL] = !plan->is_early && rand_below(&rand, 4) == 0;
+    stream_init(&rand, plan, STREAM_HURRIES);
+    plan->strength[FAULT_HURRY] = !plan->is_early && rand_below(&rand, 2) == 0;
 }
 
 void plan_draw(struct plan *plan, uint64_t seed, bool is_early)

@@ -47,7 +47,8 @@
     X(GIVE_UP, "give_up", 200)             \
     X(FORGET, "forget", 3)                 \
     X(CLOCKS, "clocks", 1)                 \
-    X(ROLL, "roll", 1)
+    X(ROLL, "roll", 1)                     \
+    X(HURRY, "hurry", 1)
 
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
@@ -72,7 +73,8 @@ enum stream {
     STREAM_LETTERS,
     STREAM_SIGHTS,
     STREAM_CLOCKS,
-    STREAM_ROLLS
+    STREAM_ROLLS,
+    STREAM_HURRIES
 };
 
 struct plan {

@@ -3,6 +3,9 @@
 
 #define TRAVEL_MS 10
 #define SLOW_MS 2500
+/* As in store_pulse.c. */
+#define HURRY_MS 200
+#define HURRIED 1
 /* Longer than any lease, so that some are taken for dead. */
 #define CUT_MOST_MS 40000
 
@@ -31,17 +34,38 @@ static struct moment moment_of(const struct cluster *c, enum happening what, uin
 
 void pulse_start(struct cluster *c, uint32_t place)
 {
+    c->nodes[place].is_hurrying = false;
     at(c, 0, moment_of(c, HAPPEN_BEAT, place, 0));
 }
 
 static void send(struct cluster *c, uint32_t place)
 {
-    at(c, c->plan.options.lease_ms / 4, moment_of(c, HAPPEN_BEAT, place, 0));
     engine_demand(c->nodes[place].engine, &c->nodes[place].demand);
     if (node_is_cut(c, place) || pulse_chance(c, FAULT_BEAT_LOST))
         c->nodes[place].is_unbroken = false;
     else
         at(c, travel_ms(c), moment_of(c, HAPPEN_BEAT_AT_STORE, place, c->now_ms));
+}
+
+/* The usual beats go on beside one that came sooner. */
+static void beat(struct cluster *c, const struct moment *moment)
+{
+    if (moment->subject == HURRIED)
+        c->nodes[moment->node].is_hurrying = false;
+    else
+        at(c, c->plan.options.lease_ms / 4, moment_of(c, HAPPEN_BEAT, moment->node, 0));
+    send(c, moment->node);
+}
+
+void pulse_hurry(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    if (c->plan.strength[FAULT_HURRY] == 0 || node->is_hurrying || !engine_must_hurry(node->engine))
+        return;
+    struct moment soon = moment_of(c, HAPPEN_BEAT, place, 0);
+    soon.subject = HURRIED;
+    node->is_hurrying = true;
+    at(c, HURRY_MS, soon);
 }
 
 static void list_members(struct cluster *c, struct node *node)
@@ -101,6 +125,7 @@ static void arrive(struct cluster *c, const struct moment *moment)
     c->store.beat_ms[place] = c->now_ms;
     if (node->has_untold && moment->number >= node->adopted_ms) {
         node->has_untold = false;
+        node->told_ms = c->now_ms;
         node_unsettle(c);
     }
     /* PostgreSQL answers by what was there before the beat, Redis by what is there with it. */
@@ -126,6 +151,7 @@ static void come_back(struct cluster *c, const struct moment *moment)
     }
     clocks_follow(c, moment->node, moment->number, moment->number + moment->detail);
     struct node *node = &c->nodes[moment->node];
+    node->heard_ms = moment->number + moment->detail;
     event.beat.sent_ms = node_clock_ms(c, moment->node, moment->number);
     event.beat.members = node->members;
     event.beat.member_count = node->member_count;
@@ -154,6 +180,7 @@ static void decide(struct cluster *c, const struct moment *moment)
     node->parcel.is_ours = !node_is_cut(c, moment->node) && !dead->is_gone && !dead->is_forgotten &&
                            !c->store.runs[node->run].is_gone && dead->member.beat == moment->number;
     if (node->parcel.is_ours) {
+        node->adopting_ms = node->has_untold ? node->adopting_ms : c->now_ms;
         node->has_untold = true;
         node->adopted_ms = UINT64_MAX;
         c->adoptions++;
@@ -206,7 +233,7 @@ void pulse_happens(struct cluster *c, const struct moment *moment)
     else if (moment->what == HAPPEN_ADOPTED)
         deliver(c, moment);
     else if (moment->what == HAPPEN_BEAT)
-        send(c, moment->node);
+        beat(c, moment);
     else if (moment->what == HAPPEN_BEAT_AT_STORE)
         arrive(c, moment);
     else
