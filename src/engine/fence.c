@@ -27,7 +27,7 @@ static void tell_solution(struct engine *engine, const struct solution *solution
                                    .outcome = OUTCOME_SOLVED,
                                    .text = solution->text,
                                    .extra = solution->extra};
-    if (solution->born_seq <= engine->durable || solution->attempt == 0)
+    if (solution->is_restored || solution->born_seq <= engine->durable || solution->attempt == 0)
         return;
     task_id_copy(result.task_id, solution->task_id);
     tell_fact(engine, &result);

@@ -96,6 +96,7 @@ struct solution *recover_solution(struct engine *engine, const struct solution_r
     blob_unref(birth.task_id);
     solution->uid = row->id;
     solution->born_seq = 1;
+    solution->is_restored = true;
     solution->flight_uid = row->flight;
     solution->attempt = row->attempt;
     solution->born_ms = moment_ms(engine, row->born_wall_ms);

@@ -189,7 +189,8 @@ struct solution {
     client_id client;
     enum type type : 8;
     bool is_cached;
-    bool is_shared; /* else it is handed out once */
+    bool is_restored; /* from a row that another run wrote */
+    bool is_shared;   /* else it is handed out once */
     bool is_negative;
     bool is_one_time;     /* for a one-time input: never cached */
     bool is_waning;       /* in a pool: too old soon, so a replacement is wanted */

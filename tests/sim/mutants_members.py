@@ -86,6 +86,8 @@ MEMBER_MUTANTS = [
      "    if (!pool->is_asleep)\n        demand->pools |=", "    demand->pools |=", "story members"),
     ("lease: a window ends without it", "src/engine/retry.c",
      "    if (!lease_is_valid(engine)) {\n", "    if (engine == NULL) {\n", "story lease"),
+    ("fence: what was adopted is handed in as if no row had it", "src/engine/fence.c",
+     "solution->is_restored || solution->born_seq", "solution->born_seq", "story facts"),
     # ---- adoption ----------------------------------------------------------------------------------------------------
     ("adoption: a node is dead while its beat moves", "src/engine/adopt.c",
      "            before != NULL && before->beat == beat->members[i].beat && beat->is_unbroken;", "            before != NULL && beat->is_unbroken;",
@@ -191,7 +193,7 @@ MEMBER_MUTANTS = [
     ("fence: everything is told, whether or not rows have it", "src/engine/fence.c",
      "    if (attempt->task_id == NULL || attempt->named_seq <= engine->durable)", "    if (attempt->task_id == NULL)", "story facts"),
     ("fence: solutions that no row has are lost", "src/engine/fence.c",
-     "    if (solution->born_seq <= engine->durable || solution->attempt == 0)", "    if (engine != NULL)", "story facts"),
+     "    if (solution->is_restored || solution->born_seq <= engine->durable || solution->attempt == 0)", "    if (engine != NULL)", "story facts"),
     ("fence: whoever waits is not told", "src/engine/fence.c",
      "        refuse(engine, hold->by_caller.number);\n", "", "story facts"),
     ("fence: something is submitted behind it", "src/engine/withdraw.c",

@@ -118,6 +118,24 @@ static void it_hands_in_the_solutions_that_no_row_has(void **state)
     expect(w, "[  6000] tell a1 task T1 \"TOKEN\"\n");
 }
 
+/* It has written nothing itself, so that none of its own records is durable. */
+static void it_hands_in_no_solution_whose_row_it_has_adopted(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .is_told = true);
+    won(w, "f1");
+    solve(w, "a1", "T1", "TOKEN");
+    dies(w, NULL, NULL);
+    members(w, (struct member){.id = DEAD_NODE + 1, .beat = 1, .is_self = true},
+            (struct member){.id = DEAD_NODE, .beat = 1, .is_leaving = true});
+    (void)adopted(w, 99);
+    skip_lines(w);
+    fenced(w);
+    expect(w, "");
+}
+
 static void it_decides_nothing_any_more(void **state)
 {
     (void)state;
@@ -182,6 +200,7 @@ int main(void)
         STORY(a_task_id_that_was_only_told_ends_the_doubt),
         STORY(it_hands_in_the_task_ids_that_no_row_has),
         STORY(it_hands_in_the_solutions_that_no_row_has),
+        STORY(it_hands_in_no_solution_whose_row_it_has_adopted),
         STORY(it_decides_nothing_any_more),
         STORY(what_it_hears_later_is_told_too),
         STORY(many_who_wait_are_refused_over_several_steps),
