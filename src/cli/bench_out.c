@@ -50,8 +50,9 @@ static int read_old(const char *file, struct bench_report **old)
         (void)fprintf(stderr, "solvegate bench: %s: cannot be read: %s\n", file, strerror(failed));
         code = EX_NOINPUT;
     } else if (*old == NULL) {
-        (void)fprintf(stderr, "solvegate bench: %s: is no report of `solvegate bench --json`\n",
-                      file);
+        (void)fprintf(
+            stderr,
+            "solvegate bench: %s: is no report of this version's `solvegate bench --json`\n", file);
         code = EX_DATAERR;
     }
     return code;

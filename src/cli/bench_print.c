@@ -108,26 +108,14 @@ static void add_head(struct buf *out, const struct bench_report *report)
     buf_add(out, SLICE_OF("\n\n"));
 }
 
-/* In an open loop the rate counts from the first answer on; without its time the two figures before it look wrong. */
-static void add_first(struct buf *out, const struct bench_report *report)
-{
-    if (report->rate <= 0)
-        return;
-    const double first = report->seconds - (double)(report->solved - 1) / report->rate;
-    if (first < report->seconds / 10)
-        return;
-    buf_add(out, SLICE_OF(", the first after "));
-    show_add_seconds(out, first);
-}
-
 static void add_ends(struct buf *out, const struct bench_report *report)
 {
     add_label(out, "solves/s");
     buf_addf(out, "%12.1f  ", report->rate);
     show_add_count(out, report->solved);
     buf_add(out, SLICE_OF(" in "));
-    show_add_seconds(out, report->seconds);
-    add_first(out, report);
+    show_add_seconds(out,
+                     report->rate > 0 ? (double)report->solved / report->rate : report->seconds);
     buf_add_char(out, '\n');
     add_line(out, "requests", report->sent, 0);
     add_line(out, "solved", report->solved, report->sent);

@@ -134,15 +134,12 @@ static void take_texts(struct bench_report *report, const struct bench_plan *pla
                    bench_dialect_name(plan->dialect));
 }
 
-/* In an open loop the first answer is late by a solve's time, and so is the last: between them the rate is that of the
- * schedule, if the gateway keeps up. A closed loop begins to wait at once. */
-static double solve_rate(const struct bench_plan *plan, uint64_t solved,
-                         const struct bench_end *end)
+/* From the start, when the first request was due: a gateway that held its answers back for a while was slow meanwhile.
+ * And not before the load is over, so that the rate is never higher than that of the requests. */
+static double solve_rate(uint64_t solved, const struct bench_end *end)
 {
-    const bool is_open = bench_is_open_loop(plan) && solved > 1;
-    const uint64_t begin_ns = is_open ? end->first_ns : 0;
-    const double seconds = (double)(end->elapsed_ns - begin_ns) / 1e9;
-    return seconds > 0 ? (double)(is_open ? solved - 1 : solved) / seconds : 0;
+    const uint64_t ns = end->solved_ns > end->load_ns ? end->solved_ns : end->load_ns;
+    return ns > 0 ? (double)solved * 1e9 / (double)ns : 0;
 }
 
 struct bench_report *bench_report_new(const struct bench_plan *plan, const char *url,
@@ -154,7 +151,7 @@ struct bench_report *bench_report_new(const struct bench_plan *plan, const char 
     bench_tally_sort(tally);
     take_texts(report, plan, url);
     report->seconds = (double)end->elapsed_ns / 1e9;
-    report->rate = solve_rate(plan, tally->solved, end);
+    report->rate = solve_rate(tally->solved, end);
     report->started_wall_ms = ((int64_t)time(NULL) - (int64_t)report->seconds) * 1000;
     report->sent = tally->sent;
     report->solved = tally->solved;

@@ -36,7 +36,7 @@ struct bench_report {
     char load[BENCH_TEXT_MAX]; /* "open loop, 200/s for 30s" */
     int64_t started_wall_ms;
     double seconds; /* until the last answer */
-    double rate;    /* solves a second */
+    double rate;    /* solves a second, until the last one or the end of the load */
     uint64_t sent, solved, failed, unfinished;
     double mean_us;
     uint64_t min_us, max_us;

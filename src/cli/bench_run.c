@@ -70,7 +70,8 @@ struct bench_run {
     uint64_t begun; /* requests */
     uint64_t in_flight;
     uint64_t free_asks; /* those that a vendor cannot charge for */
-    uint64_t first_end_ns, last_end_ns;
+    uint64_t last_solved_ns, last_end_ns;
+    uint64_t load_ns;             /* when sending ended, or should have */
     uint64_t state_ns, second_ns; /* when these are due next */
     bool is_sending;
     bool was_full; /* a request had to wait because so many were in flight */
@@ -157,8 +158,6 @@ static void end_request(struct bench_run *run, struct job *job)
     table_remove(&run->by_number, &job->node);
     wheel_cancel(&run->wheel, &job->alarm);
     run->last_end_ns = now_ns(run);
-    if (run->first_end_ns == 0)
-        run->first_end_ns = run->last_end_ns;
     free(job);
 }
 
@@ -185,11 +184,17 @@ static void end_late(struct bench_run *run, struct job *job)
     fill_closed_loop(run);
 }
 
+static void count_solved(struct bench_run *run, const struct job *job, uint64_t at_ns, int source)
+{
+    bench_tally_solved(run->setup->tally, job->step, (at_ns - job->due_ns) / 1000, source);
+    run->last_solved_ns = at_ns > run->last_solved_ns ? at_ns : run->last_solved_ns;
+}
+
 /* The answer came by notice, at this time. */
 static void end_told(struct bench_run *run, struct job *job)
 {
     if (job->told[0] == '\0')
-        bench_tally_solved(run->setup->tally, job->step, (job->told_ns - job->due_ns) / 1000, -1);
+        count_solved(run, job, job->told_ns, -1);
     else
         bench_tally_failed(run->setup->tally, job->step, job->told);
     end_request(run, job);
@@ -336,8 +341,7 @@ static void on_done(void *context, void *pointer, const struct bench_result *res
     if (heard.news == BENCH_SOLVED && job->is_look && job->told_ns > 0)
         bench_tally_told(run->setup->tally, (now_ns(run) - job->told_ns) / 1000);
     if (heard.news == BENCH_SOLVED)
-        bench_tally_solved(run->setup->tally, job->step, (now_ns(run) - job->due_ns) / 1000,
-                           heard.source);
+        count_solved(run, job, now_ns(run), heard.source);
     else
         bench_tally_failed(run->setup->tally, job->step, heard.code);
     end_request(run, job);
@@ -345,17 +349,6 @@ static void on_done(void *context, void *pointer, const struct bench_result *res
 }
 
 /* ---- what is due ------------------------------------------------------------------------- */
-
-/* Sending ends with the last request or with the duration. */
-static bool may_begin(struct bench_run *run, uint64_t now)
-{
-    const struct bench_plan *const plan = run->plan;
-    if (plan->requests > 0 && run->begun >= plan->requests)
-        run->is_sending = false;
-    if (plan->duration_ms > 0 && !bench_is_open_loop(plan) && now >= plan->duration_ms * NS_PER_MS)
-        run->is_sending = false;
-    return run->is_sending;
-}
 
 static uint64_t next_due(struct bench_run *run)
 {
@@ -369,6 +362,37 @@ static uint64_t next_due(struct bench_run *run)
     return is_over ? BENCH_NEVER : (uint64_t)(due_us * 1000);
 }
 
+/* Requests that are evenly spaced fill the time until one more would be due, so the rate is that of the schedule. */
+static uint64_t load_end(struct bench_run *run, uint64_t now)
+{
+    const struct bench_plan *const plan = run->plan;
+    const bool is_cut = plan->requests > 0 && run->begun >= plan->requests;
+    const uint64_t next = is_cut && plan->step_count > 0 ? next_due(run) : BENCH_NEVER;
+    if (next != BENCH_NEVER)
+        return next;
+    return plan->duration_ms > 0 && (!is_cut || plan->step_count > 0)
+               ? plan->duration_ms * NS_PER_MS
+               : now;
+}
+
+static void end_sending(struct bench_run *run, uint64_t now)
+{
+    if (run->is_sending)
+        run->load_ns = load_end(run, now);
+    run->is_sending = false;
+}
+
+/* Sending ends with the last request or with the duration. */
+static bool may_begin(struct bench_run *run, uint64_t now)
+{
+    const struct bench_plan *const plan = run->plan;
+    if (plan->requests > 0 && run->begun >= plan->requests)
+        end_sending(run, now);
+    if (plan->duration_ms > 0 && !bench_is_open_loop(plan) && now >= plan->duration_ms * NS_PER_MS)
+        end_sending(run, now);
+    return run->is_sending;
+}
+
 /* What the schedule lists is sent, however late: a request that is late counts its delay. */
 static void follow_schedule(struct bench_run *run)
 {
@@ -378,7 +402,7 @@ static void follow_schedule(struct bench_run *run)
             return;
         const uint64_t due_ns = next_due(run);
         if (due_ns == BENCH_NEVER)
-            run->is_sending = false;
+            end_sending(run, now);
         if (due_ns > now || !bench_pace_allows(&run->pace, now))
             return;
         if (run->in_flight >= run->setup->in_flight_max) {
@@ -445,6 +469,8 @@ static void on_tick(uv_timer_t *timer)
         return;
     if (run->in_flight > 0)
         run->last_end_ns = now;
+    if (run->is_sending || (term_signal() != 0 && run->load_ns > now))
+        run->load_ns = now;
     tell_state(run, now);
     bench_caller_close(run->caller);
     bench_notices_close(run->notices);
@@ -533,7 +559,8 @@ bool bench_run(const struct bench_run_setup *setup, struct bench_end *end, struc
         (void)uv_timer_start(&run->timer, on_tick, 0, TICK_MS);
         (void)uv_run(&run->loop, UV_RUN_DEFAULT);
         bench_tally_end(setup->tally, run->in_flight);
-        *end = (struct bench_end){.first_ns = run->first_end_ns,
+        *end = (struct bench_end){.load_ns = run->load_ns,
+                                  .solved_ns = run->last_solved_ns,
                                   .elapsed_ns = run->last_end_ns,
                                   .unfinished = run->in_flight,
                                   .costly = run->begun - run->free_asks,

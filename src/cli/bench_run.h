@@ -30,8 +30,9 @@ struct bench_run_setup {
 };
 
 struct bench_end {
-    uint64_t first_ns;   /* until the first answer */
-    uint64_t elapsed_ns; /* until the last */
+    uint64_t load_ns;   /* until all was sent: the duration, or when one more would have been due */
+    uint64_t solved_ns; /* until the last solution */
+    uint64_t elapsed_ns; /* until the last answer */
     uint64_t unfinished; /* requests without an end */
     uint64_t costly;     /* of a vendor: requests that it may have accepted */
     bool was_full;       /* requests had to wait because in_flight_max of them were in flight */

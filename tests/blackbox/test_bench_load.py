@@ -42,6 +42,37 @@ def a_ramp_lets_a_closed_loop_grow():
 
 
 @test
+def a_stall_at_the_start_makes_no_rate_higher():
+    """All answers come in one moment, long after the first request was due."""
+    for load in (("--rate", "100/s", "-d", "1s"), ("--rate", "100/s", "-n", "100"), ("--rate", "50/s,150/s", "-d", "1s"),
+                 ("--rate", "100/s", "-d", "1s", "--ramp", "500ms"), ("-c", "10", "-d", "1s")):
+        begun = []
+
+        def answer(_number, _is_look):
+            begun.append(time.monotonic())
+            time.sleep(max(0, begun[0] + 1 - time.monotonic()))
+            return say({"id": "1", "status": "solved", "source": "api"})
+        with Gateway(answer) as gateway:
+            told = json.loads(expect(solvegate("bench", "--url", gateway.url, "--json", *load), 0).stdout)
+        most = min(told["solved"], 100) if load[0] == "--rate" else told["solved"]
+        check(0 < told["solves_per_second"] <= most + 0.01, f"{told['solves_per_second']}/s of {told['solved']} by {load}")
+
+
+@test
+def an_answer_that_never_comes_does_not_lower_the_rate():
+    """The others were there in time; only the benchmark waited for it."""
+    def answer(number, _is_look):
+        if number == 1:
+            time.sleep(4)
+        return say({"id": "1", "status": "solved", "source": "api"})
+    with Gateway(answer) as gateway:
+        told = json.loads(expect(solvegate("bench", "--url", gateway.url, "--rate", "50/s", "-d", "1s", "--wait", "3s", "--json"), 0).stdout)
+    equal((told["solved"], told["failed"]), (49, 1))
+    check(told["seconds"] >= 3, told["seconds"])
+    check(told["solves_per_second"] > 49 / 2.9, told["solves_per_second"])
+
+
+@test
 def a_trace_is_sent_again_faster_at_its_own_times():
     """Thirty seconds in three: no line before its time, and none by the clock of the recording."""
     times = []

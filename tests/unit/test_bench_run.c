@@ -80,6 +80,9 @@ static void an_open_loop_tells_when_too_many_were_in_flight(void **state)
     (void)run_plan(&plan, 20, tally, &end);
     assert_false(end.was_full);
     assert_int_equal(tally->sent, 40);
+    /* Twenty of a thousand a second are a load of 20 ms. */
+    assert_int_equal(end.load_ns, 20000000);
+    assert_int_equal(end.solved_ns, 0);
     bench_tally_free(tally);
 }
 
