@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <yyjson.h>
 
 uint64_t show_number(struct yyjson_val *object, const char *name)
@@ -50,13 +51,18 @@ static size_t control_len(const unsigned char *text)
     return is_mark || is_embedding || is_isolate ? 3 : 0;
 }
 
-void show_add_clean(struct buf *out, const char *text)
+static void add_clean(struct buf *out, const char *text, const char *end)
 {
-    while (*text != '\0') {
+    while (text < end) {
         const size_t len = control_len((const unsigned char *)text);
         buf_add_char(out, len > 0 ? '?' : *text);
         text += len > 0 ? len : 1;
     }
+}
+
+void show_add_clean(struct buf *out, const char *text)
+{
+    add_clean(out, text, text + strlen(text));
 }
 
 void show_add_url(struct buf *out, const char *url)
@@ -66,9 +72,13 @@ void show_add_url(struct buf *out, const char *url)
     const char *at = host + strcspn(host, "/?#");
     while (at > host && at[-1] != '@')
         at--;
+    if (strncmp(url, "unix:", 5) == 0) {
+        show_add_clean(out, url);
+        return;
+    }
     if (scheme != NULL)
         buf_add(out, (struct slice){.data = url, .len = (size_t)(host - url)});
-    show_add_clean(out, scheme == NULL ? url : at);
+    add_clean(out, at, at + strcspn(at, "?#"));
 }
 
 void show_add_seconds(struct buf *out, double seconds)

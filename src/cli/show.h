@@ -15,7 +15,7 @@ bool show_has(struct yyjson_val *object, const char *name);
 
 /* Leaves out what controls the terminal or turns the writing around: the text is a vendor's or caller's. */
 void show_add_clean(struct buf *out, const char *text);
-/* The same for an address, without the user and password in it. */
+/* The same for an address, without the user and password in it, and without a query, where others keep theirs. */
 void show_add_url(struct buf *out, const char *url);
 /* "850ms", "4.2s", "3m20s", "2h05m", "3d04h": at most six columns. */
 void show_add_seconds(struct buf *out, double seconds);

@@ -280,7 +280,10 @@ static void no_text_controls_the_terminal_or_its_direction(void **state)
     expect_shown(show_add_clean, "\u200d\u2029\u202f\u2065\u206a\u00e9\xe2\x80",
                  "\u200d\u2029\u202f\u2065\u206a\u00e9\xe2\x80");
     expect_shown(show_add_url, "http://me:secret@gate:1/a@b", "http://gate:1/a@b");
-    expect_shown(show_add_url, "http://me:sec@ret@gate?x", "http://gate?x");
+    expect_shown(show_add_url, "http://me:sec@ret@gate?x=secret", "http://gate");
+    expect_shown(show_add_url, "http://gate/a/?key=secret#b", "http://gate/a/");
+    expect_shown(show_add_url, "gate:1/a?key=secret", "gate:1/a");
+    expect_shown(show_add_url, "unix:/run/a?b", "unix:/run/a?b");
     expect_shown(show_add_url, "http://gate/a@b", "http://gate/a@b");
     expect_shown(show_add_url, "unix:/run/a@b", "unix:/run/a@b");
 }
