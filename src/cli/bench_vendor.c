@@ -45,30 +45,42 @@ static bool may_wait(void *context)
     return progress_now_ms() - measuring->told_to_end_ms < LAST_BALANCE_MS;
 }
 
-static bool read_balance(struct measuring *measuring, double *balance)
+/* What the vendor said to the question for it, or why it said nothing. */
+static enum remote_end ask_balance(struct measuring *measuring, struct remote_reply *reply)
 {
-    const struct vendor_options options = {.overrides = NULL};
     struct buf path;
-    struct remote_reply reply;
-    struct probed probed = {.is_ok = false};
     buf_init(&path, REMOTE_PATH_MAX);
     buf_add(&path, SLICE_OF("/res.php?action=getbalance&json=1"));
     remote_add_query(&path, "key", measuring->order->remote.key);
     buf_add_char(&path, '\0');
     const struct remote_request request = {.method = "GET", .path = path.data};
-    remote_reply_init(&reply);
-    if (remote_send(&measuring->remote, &request, &reply) == REMOTE_ANSWERED) {
-        const struct vendor_reply heard = {.is_sent = true,
-                                           .is_complete = true,
-                                           .http_status = reply.status,
-                                           .body = buf_slice(&reply.body)};
-        vendor_read_probe(&options, &heard, PROBE_BALANCE, &probed);
-    }
-    buf_close(&reply.body);
+    remote_reply_init(reply);
+    const enum remote_end end = remote_send(&measuring->remote, &request, reply);
     buf_close(&path);
+    return end;
+}
+
+static bool hear_balance(const struct remote_reply *reply, double *balance)
+{
+    const struct vendor_options options = {.overrides = NULL};
+    const struct vendor_reply heard = {.is_sent = true,
+                                       .is_complete = true,
+                                       .http_status = reply->status,
+                                       .body = buf_slice(&reply->body)};
+    struct probed probed = {.is_ok = false};
+    vendor_read_probe(&options, &heard, PROBE_BALANCE, &probed);
     if (probed.is_ok)
         *balance = strtod(probed.balance, NULL);
     return probed.is_ok && isfinite(*balance);
+}
+
+static bool read_balance(struct measuring *measuring, double *balance)
+{
+    struct remote_reply reply;
+    const bool is_told =
+        ask_balance(measuring, &reply) == REMOTE_ANSWERED && hear_balance(&reply, balance);
+    buf_close(&reply.body);
+    return is_told;
 }
 
 static void pay(struct measuring *measuring, uint64_t accepted, uint64_t solved)
@@ -195,27 +207,60 @@ static void measure_all(struct measuring *measuring)
 
 /* ---- before and after -------------------------------------------------------------------- */
 
-static int tell_no_price(void)
+static void tell_nobody(const struct measuring *measuring, const char *trouble)
 {
-    (void)fputs("solvegate bench: the vendor does not tell its balance to this key, so say with "
-                "--price what\na captcha costs\n",
-                stderr);
-    return EX_UNAVAILABLE;
+    struct buf url;
+    buf_init(&url, 4096);
+    show_add_url(&url, measuring->order->remote.url);
+    (void)fprintf(stderr, "solvegate bench: nobody answers at %.*s: %s\n", (int)url.len,
+                  buf_slice(&url).data, trouble);
+    buf_close(&url);
 }
 
-/* What was sent before the price was known is paid for, whatever it costs. */
-static void tell_exception(const struct bench_order *order)
+/* The purse is opened by the balance; without one there has to be a price. */
+static int open_purse(struct measuring *measuring)
 {
-    if (order->price > 0)
-        (void)fprintf(stderr,
-                      ".\nIt can be more only if one costs more than the %g given: by what was "
-                      "sent\nbefore that showed. ",
-                      order->price);
-    else
-        (void)fputs(".\nIt can be more only by what was sent before the price showed: one captcha "
-                    "of\neach method, or all of a plan that charged nothing for three of them "
-                    "and\ncharges later. ",
+    struct remote_reply reply;
+    double balance = 0;
+    int code = EX_OK;
+    bench_purse_init(&measuring->purse, measuring->order->budget, measuring->order->price);
+    if (ask_balance(measuring, &reply) != REMOTE_ANSWERED) {
+        tell_nobody(measuring, reply.trouble);
+        code = EX_UNAVAILABLE;
+    } else if (hear_balance(&reply, &balance)) {
+        bench_purse_open(&measuring->purse, balance);
+    } else if (measuring->order->price <= 0) {
+        (void)fputs("solvegate bench: the vendor does not tell its balance to this key, so say "
+                    "with --price what\na captcha costs\n",
                     stderr);
+        code = EX_UNAVAILABLE;
+    }
+    buf_close(&reply.body);
+    return code;
+}
+
+/* What it may cost beyond the budget. */
+static void tell_exception(const struct measuring *measuring)
+{
+    const double price = measuring->order->price;
+    if (!measuring->purse.has_balance) {
+        (void)fprintf(stderr,
+                      ".\nIt can be more if one costs more than the %g given: the vendor does "
+                      "not tell\nits balance, so that would not show.\n",
+                      price);
+        return;
+    }
+    (void)fprintf(stderr,
+                  ".\nIt can be more only if the price rises to more than %d times the highest "
+                  "seen\nbetween two looks at the balance, if a single captcha costs more than "
+                  "is left,\n",
+                  PURSE_RISE);
+    if (price > 0)
+        (void)fprintf(stderr,
+                      "or if one costs more than the %g given and the balance shows it late.\n",
+                      price);
+    else
+        (void)fputs("or if the balance shows late, or never, what the captchas cost.\n", stderr);
 }
 
 static int ask_person(const struct measuring *measuring)
@@ -237,7 +282,7 @@ static int ask_person(const struct measuring *measuring)
     buf_close(&url);
     if (measuring->purse.has_balance)
         (void)fprintf(stderr, " of the balance of %g", measuring->purse.balance);
-    tell_exception(order);
+    tell_exception(measuring);
     (void)fputs("Go on? [y/N] ", stderr);
     (void)fflush(stderr);
     const bool is_yes =
@@ -253,8 +298,11 @@ static int conclude(struct measuring *measuring)
     report->spent = bench_purse_spent(&measuring->purse);
     report->has_balance = measuring->purse.has_balance;
     report->spent_by_balance = measuring->purse.fallen;
-    report->is_spent_by_balance = bench_purse_is_shown(&measuring->purse);
-    report->is_spent_known = !measuring->purse.is_silent;
+    report->is_balance_blind = bench_purse_is_blind(&measuring->purse) &&
+                               !measuring->purse.is_silent && measuring->order->price <= 0;
+    report->is_spent_by_balance =
+        bench_purse_is_shown(&measuring->purse) && !report->is_balance_blind;
+    report->is_spent_known = !measuring->purse.is_silent && !report->is_balance_blind;
     report->budget = measuring->order->budget;
     report->poll_ms = measuring->order->plan.poll_ms;
     report->has_callbacks = measuring->order->plan.callbacks != NULL;
@@ -291,12 +339,9 @@ int bench_vendor(const struct command *command, const struct bench_order *order,
                                                .context = measuring},
                                     .report = {.url = order->remote.url},
                                     .code = EX_OK};
-    bench_purse_init(&measuring->purse, order->budget, order->price);
-    double balance = 0;
-    if (read_balance(measuring, &balance))
-        bench_purse_open(&measuring->purse, balance);
-    int code =
-        measuring->purse.has_balance || order->price > 0 ? ask_person(measuring) : tell_no_price();
+    int code = open_purse(measuring);
+    if (code == EX_OK)
+        code = ask_person(measuring);
     if (code == EX_OK) {
         term_catch_signals();
         measure_all(measuring);

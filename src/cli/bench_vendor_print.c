@@ -134,16 +134,26 @@ static void write_url(const struct bench_vendor_report *report, struct buf *out)
 
 static void write_spent(const struct bench_vendor_report *report, struct buf *out)
 {
-    buf_addf(out, "spent %s%g of %g, by the %s", report->is_spent_known ? "" : "at least ",
-             report->spent, report->budget,
-             report->is_spent_by_balance ? "vendor's balance" : "price");
+    const uint64_t solved = all_solved(report);
+    buf_addf(out, "spent %s%g of %g", report->is_spent_known ? "" : "at least ", report->spent,
+             report->budget);
+    if (report->is_balance_blind) {
+        buf_add(out, SLICE_OF("\nThe vendor's balance did not fall, so it shows nothing of what "
+                              "was spent: it is\nlate, or the captchas were free. Say with "
+                              "--price what one costs."));
+        return;
+    }
+    buf_addf(out, ", by the %s", report->is_spent_by_balance ? "vendor's balance" : "price");
     if (report->has_balance && !report->is_spent_by_balance)
         buf_addf(out, " (the balance shows %g)", report->spent_by_balance);
+    if (solved > 0)
+        buf_addf(out, "; %g per solve", report->spent / (double)solved);
+    if (!report->is_spent_known)
+        buf_add(out, SLICE_OF("\nThe vendor did not tell its balance after the last captchas."));
 }
 
 void bench_vendor_write(const struct bench_vendor_report *report, struct buf *out)
 {
-    const uint64_t solved = all_solved(report);
     write_url(report, out);
     buf_add(out, SLICE_OF("\n\n"));
     write_rows(report, out);
@@ -154,10 +164,6 @@ void bench_vendor_write(const struct bench_vendor_report *report, struct buf *ou
     value_write_duration(out, report->poll_ms);
     buf_add(out, SLICE_OF(", so times are up to that long too late.\n"));
     write_spent(report, out);
-    if (solved > 0)
-        buf_addf(out, "; %g per solve", report->spent / (double)solved);
-    if (!report->is_spent_known)
-        buf_add(out, SLICE_OF("\nThe vendor did not tell its balance after the last captchas."));
     buf_add(out, report->is_budget_used ? SLICE_OF("\nThe budget did not pay for all of them.\n")
                                         : SLICE_OF("\n"));
 }

@@ -23,9 +23,11 @@ struct bench_vendor_report {
     double spent_by_balance;
     bool has_balance;         /* the vendor told one */
     bool is_spent_by_balance; /* else by the price: the balance does not show all of it */
-    bool is_spent_known;      /* else the vendor stopped telling its balance, and it may be more */
-    bool is_budget_used;      /* so fewer were sent than asked for */
-    bool has_callbacks;       /* the vendor was asked to call back */
+    bool is_balance_blind;    /* it never fell, and no price was given */
+    bool
+        is_spent_known; /* else the vendor stopped telling its balance, or that is blind: it may be more */
+    bool is_budget_used; /* so fewer were sent than asked for */
+    bool has_callbacks;  /* the vendor was asked to call back */
 };
 
 /* How many of the failures mean that the vendor had no thread free. */

@@ -108,11 +108,13 @@ def say(thing):
 
 
 class Vendor(Server):
-    """in.php and res.php. Every submit that arrives is accepted and costs PRICE; what the balance shows of it is the test's
-    choice: shown(vendor) returns the number of captchas that it shows, None if it is not told."""
+    """in.php and res.php. Every submit that arrives is accepted and costs PRICE, or price(number of those before); what the
+    balance shows of it is the test's choice: shown(vendor) returns the number of captchas that it shows, None if it is not
+    told."""
 
-    def __init__(self, shown=None, solve_s=0.02, lose=None, end=None, host="127.0.0.1"):
+    def __init__(self, shown=None, solve_s=0.02, lose=None, end=None, host="127.0.0.1", price=None):
         super().__init__(host)
+        self.price = price or (lambda number: PRICE)
         self.shown = shown or (lambda vendor: len(vendor.tasks))
         self.solve_s = solve_s
         self.lose = lose or (lambda calls: False)  # is the reply to a submit lost?
@@ -121,7 +123,13 @@ class Vendor(Server):
 
     @property
     def spent(self):
-        return round(len(self.tasks) * PRICE, 6)
+        return self.cost(len(self.tasks))
+
+    def cost(self, captchas):
+        """A balance that is topped up shows fewer than none."""
+        if captchas < 0:
+            return captchas * PRICE
+        return round(sum(self.price(number) for number in range(captchas)), 6)
 
     def older_than(self, seconds):
         now = time.monotonic()
@@ -136,7 +144,7 @@ class Vendor(Server):
             if query.get("action") == "getbalance":
                 shown = self.shown(self)  # may take its time
                 return say({"status": 0, "request": "ERROR_X"} if shown is None
-                           else {"status": 1, "request": f"{100 - shown * PRICE:.4f}"})
+                           else {"status": 1, "request": f"{100 - self.cost(shown):.4f}"})
             if time.monotonic() - self.tasks[int(query["id"]) - 1] < self.solve_s:
                 return say({"status": 0, "request": "CAPCHA_NOT_READY"})
         return say(self.end)

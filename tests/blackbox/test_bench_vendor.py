@@ -59,7 +59,8 @@ def percentiles_of_a_few_solves_are_not_made_up():
 @test
 def the_confirmation_names_what_may_exceed_the_budget():
     with Sim("--price", "0.001", "--solve-time", "0") as sim:
-        for more, words in (((), r"one captcha of\s+each method"), (("--price", "0.002"), "one costs more than the 0.002 given")):
+        for more, words in (((), r"more than 4 times the highest seen\s+between two looks.*costs more than is left.*shows late, or never"),
+                            (("--price", "0.002"), r"more than 4 times.*more than the 0.002 given and the balance shows it late")):
             with Terminal("bench", "vendor", "--url", sim.url, "-n", "7", "--budget", "0.5", *more, env=VENDOR) as terminal:
                 terminal.wait_for(r"Go on\? \[y/N\] ")
                 check(re.search(r"(?s)can be more only.*" + words, terminal.shown), terminal.shown)

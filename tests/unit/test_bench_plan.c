@@ -1,7 +1,6 @@
 #include "cli/bench_guard.h"
 #include "cli/bench_pace.h"
 #include "cli/bench_plan.h"
-#include "cli/bench_purse.h"
 #include "cli/bench_schedule.h"
 #include "cli/bench_targets.h"
 #include "cli/bench_trace.h"
@@ -351,118 +350,6 @@ static void a_pace_counts_every_call(void **state)
     assert_true(bench_pace_allows(&pace, 0));
 }
 
-/* ---- what it may spend ------------------------------------------------------------------- */
-
-static void pay(struct bench_purse *purse, uint64_t accepted, uint64_t solved, double balance)
-{
-    bench_purse_pay(purse, accepted, solved, &balance);
-}
-
-/* Whatever is paid in, and however late the balance is: what was spent never falls. */
-static void a_purse_reserves_what_the_balance_does_not_show(void **state)
-{
-    struct bench_purse purse;
-    (void)state;
-    bench_purse_init(&purse, 0.10, 0);
-    bench_purse_open(&purse, 5);
-    pay(&purse, 1, 1, 4.99);
-    pay(&purse, 2, 2, 14.97);
-    assert_int_equal(bench_purse_allows(&purse, 50), 7);
-    pay(&purse, 0, 0, 14.97);
-    assert_int_equal(bench_purse_allows(&purse, 50), 7);
-    pay(&purse, 5, 0, 14.97); /* given up, and not charged for yet */
-    assert_int_equal(bench_purse_allows(&purse, 50), 2);
-    pay(&purse, 2, 2, 14.90); /* now they are */
-    assert_true(purse.price < 0.0101);
-    assert_int_equal(bench_purse_allows(&purse, 50), 0);
-    assert_true(bench_purse_spent(&purse) > 0.0999 && !bench_purse_is_shown(&purse));
-}
-
-/* Captchas whose replies were lost are paid for and not solved; or failures were free, and the solved ones dearer. What
- * is spent is the same, and the next round reckons with the worse. */
-static void a_fall_that_the_price_explains_does_not_raise_it(void **state)
-{
-    struct bench_purse purse;
-    (void)state;
-    bench_purse_init(&purse, 1, 0);
-    bench_purse_open(&purse, 5);
-    pay(&purse, 1, 1, 4.99);
-    pay(&purse, 9, 4, 4.90);
-    assert_true(bench_purse_spent(&purse) < 0.1001 && bench_purse_is_shown(&purse));
-    assert_int_equal(bench_purse_allows(&purse, 50), 40);
-}
-
-static void a_balance_that_is_not_told_any_more_ends_it_unless_there_is_a_price(void **state)
-{
-    struct bench_purse purse;
-    (void)state;
-    bench_purse_init(&purse, 1, 0);
-    bench_purse_open(&purse, 5);
-    pay(&purse, 1, 1, 4.99);
-    bench_purse_pay(&purse, 1, 1, NULL);
-    assert_int_equal(bench_purse_allows(&purse, 50), 0);
-    assert_true(bench_purse_spent(&purse) < 0.0201);
-    bench_purse_init(&purse, 1, 0.1);
-    bench_purse_open(&purse, 5);
-    bench_purse_pay(&purse, 4, 4, NULL);
-    assert_int_equal(bench_purse_allows(&purse, 50), 6);
-}
-
-static void a_purse_goes_one_by_one_until_the_price_shows(void **state)
-{
-    struct bench_purse purse;
-    (void)state;
-    bench_purse_init(&purse, 0.10, 0);
-    bench_purse_open(&purse, 5);
-    assert_int_equal(bench_purse_allows(&purse, 50), 1);
-    pay(&purse, 0, 0, 5); /* it was refused, and cost nothing: that says nothing */
-    pay(&purse, 0, 0, 5);
-    pay(&purse, 0, 0, 5);
-    assert_int_equal(bench_purse_allows(&purse, 50), 1);
-    pay(&purse, 1, 1, 4.97);
-    assert_int_equal(bench_purse_allows(&purse, 50), 2);
-    assert_int_equal(bench_purse_allows(&purse, 1), 1);
-    pay(&purse, 2, 2, 4.91);
-    assert_int_equal(bench_purse_allows(&purse, 50), 0);
-    assert_true(bench_purse_is_shown(&purse));
-    bench_purse_next_type(&purse);
-    assert_int_equal(bench_purse_allows(&purse, 50), 1);
-    pay(&purse, 1, 1, 4.90);
-    assert_int_equal(bench_purse_allows(&purse, 50), 0);
-}
-
-static void a_plan_that_charges_nothing_is_free_after_three_solves(void **state)
-{
-    struct bench_purse purse;
-    (void)state;
-    bench_purse_init(&purse, 0.10, 0);
-    bench_purse_open(&purse, 5);
-    for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(bench_purse_allows(&purse, 50), 1);
-        pay(&purse, 1, 1, 5);
-    }
-    assert_int_equal(bench_purse_allows(&purse, 50), 50);
-    /* Until it charges after all: then the three may only be late. */
-    pay(&purse, 50, 50, 4.95);
-    assert_int_equal(bench_purse_allows(&purse, 100), 47);
-}
-
-static void a_given_price_is_the_least_and_a_higher_one_counts(void **state)
-{
-    struct bench_purse purse;
-    (void)state;
-    bench_purse_init(&purse, 1, 0.1);
-    bench_purse_open(&purse, 5);
-    assert_int_equal(bench_purse_allows(&purse, 50), 10);
-    pay(&purse, 2, 2, 4.9); /* cheaper, or the rest comes late */
-    assert_int_equal(bench_purse_allows(&purse, 50), 8);
-    pay(&purse, 2, 2, 4.6); /* the rest has come */
-    assert_int_equal(bench_purse_allows(&purse, 50), 6);
-    pay(&purse, 2, 2, 4.2); /* dearer */
-    assert_true(purse.price > 0.199 && purse.price < 0.201);
-    assert_int_equal(bench_purse_allows(&purse, 50), 0);
-}
-
 /* ---- traces ------------------------------------------------------------------------------ */
 
 static void a_trace_is_read_as_it_was_written(void **state)
@@ -535,12 +422,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(strangers_and_high_rates_are_refused),
         cmocka_unit_test(addresses_are_checked_where_they_are_connected_to),
         cmocka_unit_test(a_pace_counts_every_call),
-        cmocka_unit_test(a_purse_reserves_what_the_balance_does_not_show),
-        cmocka_unit_test(a_fall_that_the_price_explains_does_not_raise_it),
-        cmocka_unit_test(a_balance_that_is_not_told_any_more_ends_it_unless_there_is_a_price),
-        cmocka_unit_test(a_purse_goes_one_by_one_until_the_price_shows),
-        cmocka_unit_test(a_plan_that_charges_nothing_is_free_after_three_solves),
-        cmocka_unit_test(a_given_price_is_the_least_and_a_higher_one_counts),
         cmocka_unit_test(a_trace_is_read_as_it_was_written),
         cmocka_unit_test(a_line_that_is_no_request_is_named),
     };
