@@ -10,6 +10,8 @@
 
 #include <inttypes.h>
 #include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sysexits.h>
 
 #define JSON_MAX_BYTES (2 << 20)
@@ -45,13 +47,51 @@ static void print_clients(const struct config *config)
     }
 }
 
+/* The folder that a path is in, which must be there. */
+static void warn_of_parent(const char *option, const char *path, struct buf *out)
+{
+    size_t len = strlen(path);
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    while (len > 0 && path[len - 1] != '/')
+        len--;
+    char *const parent = len == 0 ? NULL : strndup(path, len);
+    if (parent != NULL && file_folder(parent) != FILE_FOLDER_FINE)
+        buf_addf(out, "%s: there is no folder %s, so the gateway would not start now\n", option,
+                 parent);
+    free(parent);
+}
+
+/* What is on the disk may change before the gateway starts: a service manager makes folders. */
+static void warn_of_paths(const struct config *config, struct buf *out)
+{
+    for (size_t i = 0; i < config->listen_count; i++)
+        if (strncmp(config->listen[i], "unix:", 5) == 0)
+            warn_of_parent("listen", config->listen[i] + 5, out);
+    if (config->data_dir == NULL)
+        return;
+    switch (file_folder(config->data_dir)) {
+    case FILE_FOLDER_FINE:
+        break;
+    case FILE_FOLDER_MISSING:
+        warn_of_parent("data_dir", config->data_dir, out);
+        break;
+    case FILE_FOLDER_OTHER:
+        buf_addf(out, "data_dir: %s is no folder, so the gateway would not start now\n",
+                 config->data_dir);
+        break;
+    }
+}
+
 /* Writes one line for each thing that is no mistake but should be changed. */
 static void write_warnings(const struct config *config, struct buf *out)
 {
     const char *const about_store = config_store_warning(config);
     if (about_store != NULL)
         buf_addf(out, "%s\n", about_store);
-    if (config->data_dir != NULL && file_is_open_to_others(config->data_dir))
+    warn_of_paths(config, out);
+    if (config->data_dir != NULL && file_folder(config->data_dir) == FILE_FOLDER_FINE &&
+        file_is_open_to_others(config->data_dir))
         buf_addf(out,
                  "data_dir: others can put files into %s or remove ours; chmod 700 ends that\n",
                  config->data_dir);

@@ -30,6 +30,16 @@ bool file_is_regular(const char *path)
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
+enum file_folder file_folder(const char *path)
+{
+    struct stat facts;
+    if (stat(path, &facts) == 0)
+        return S_ISDIR(facts.st_mode) ? FILE_FOLDER_FINE : FILE_FOLDER_OTHER;
+    if (errno == ENOTDIR)
+        return FILE_FOLDER_OTHER;
+    return errno == ENOENT ? FILE_FOLDER_MISSING : FILE_FOLDER_FINE;
+}
+
 bool file_is_open_to_others(const char *path)
 {
     struct stat facts;

@@ -11,6 +11,10 @@ int file_open(const char *path, const char **why);
 /* For files that another library opens. */
 bool file_is_regular(const char *path);
 
+/* Is it something else than a directory, or surely not there? One that we may not look at is given the doubt. */
+enum file_folder { FILE_FOLDER_FINE, FILE_FOLDER_MISSING, FILE_FOLDER_OTHER };
+enum file_folder file_folder(const char *path);
+
 /* May anybody but its owner write to this file or directory? */
 bool file_is_open_to_others(const char *path);
 

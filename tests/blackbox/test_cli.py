@@ -148,6 +148,19 @@ def a_syntax_error_names_line_and_column():
 
 
 @test
+def folders_that_are_not_there_are_warned_of():
+    """They may be made before the gateway starts, so they are no mistakes."""
+    none = "there is no folder /nonexistent/, so the gateway would not start now"
+    for config, warnings in (({"listen": ["unix:/nonexistent/x"]}, ["listen: " + none]), ({"data_dir": "/nonexistent/x"}, ["data_dir: " + none]),
+                             ({"data_dir": "/dev/null"}, ["data_dir: /dev/null is no folder, so the gateway would not start now"]),
+                             ({"data_dir": "/nonexistent/", "listen": ["unix:/tmp/x"]}, [])):
+        with File({"upstream": {"key": "v"}, **config}) as path:
+            equal(json.loads(expect(solvegate("check", "--json", "-c", path), 0, stderr="").stdout)["warnings"], warnings)
+            text = expect(solvegate("check", "-c", path), 0, stderr="").stdout
+            equal([line for line in text.splitlines() if line.startswith("warning")], ["warning   " + line for line in warnings])
+
+
+@test
 def a_data_dir_that_others_can_write_to_is_warned_of():
     with harness.Gate({"upstream": {"key": KEY, "url": "http://127.0.0.1:9"}, "data_dir": "data"}) as gate:
         check("data_dir_not_private" not in gate.stderr(), "one that we made")
