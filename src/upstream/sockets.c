@@ -1,6 +1,7 @@
 #include "upstream/sockets.h"
 
 #include "base/assert.h"
+#include "upstream/tcp_sent.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +19,11 @@
 /* Time for libcurl within one turn. An event that has begun is finished, so the largest reply comes
  * on top. */
 #define TURN_NS UINT64_C(2000000)
+/* libcurl 7.88 waits for writability while a vendor allows no stream of HTTP/2 (SETTINGS), and
+ * writes nothing: after so many events in a row we look whether it does, */
+#define IDLE_WRITES 16
+/* and let it try again only after this time. */
+#define MUTE_MS 50
 
 /* The state of one descriptor, which is its index in the table. */
 struct place {
@@ -26,6 +32,9 @@ struct place {
     uint8_t wanted;      /* events that libcurl wants */
     uint8_t registered;  /* events registered with epoll; may be more than wanted */
     bool is_ours;        /* made by sockets_open, so we will learn of its end */
+    bool is_muted;       /* not registered for the writing that libcurl wants */
+    uint8_t idle_writes; /* events in a row that were for writing only */
+    uint64_t sent_bytes; /* at the last look */
 };
 
 struct sockets {
@@ -35,7 +44,8 @@ struct sockets {
     struct sockets_handlers handlers;
     struct place *places; /* owned */
     size_t place_count;
-    uint64_t turn_ns; /* when the time of this turn began; 0: not yet */
+    uint64_t turn_ns;  /* when the time of this turn began; 0: not yet */
+    uv_timer_t unmute; /* active while a socket is muted */
     uint64_t epoll_calls, opened;
     int closed_handles;
     void (*on_closed)(void *context);
@@ -130,6 +140,20 @@ void sockets_shut(struct sockets *sockets, int fd)
     (void)close(fd);
 }
 
+uint64_t sockets_name(struct sockets *sockets, int fd)
+{
+    return (uint64_t)place_of(sockets, fd)->generation << 32 | (uint32_t)fd;
+}
+
+void sockets_hang_up(struct sockets *sockets, uint64_t name)
+{
+    const int fd = (int)(uint32_t)name;
+    const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+    /* Unlike shutdown, this also drops what waits to be read, and resets the peer at once. */
+    if (place_of(sockets, fd)->is_ours && sockets_name(sockets, fd) == name)
+        (void)connect(fd, &nowhere, sizeof nowhere);
+}
+
 /* Unregisters events that woke us without being wanted, since they would wake us for ever: an idle
  * connection that the vendor closed, or writability with nothing to write. */
 static void narrow(struct sockets *sockets, int fd)
@@ -140,6 +164,53 @@ static void narrow(struct sockets *sockets, int fd)
     else if (place->registered != place->wanted)
         register_events(sockets, fd, place->wanted);
 }
+
+/* ---- writing that writes nothing ---------------------------------------------------------- */
+
+static void on_unmute(uv_timer_t *timer)
+{
+    struct sockets *sockets = timer->data;
+    for (size_t i = 0; i < sockets->place_count; i++) {
+        struct place *place = &sockets->places[i];
+        if (!place->is_muted)
+            continue;
+        place->is_muted = false;
+        place->idle_writes = IDLE_WRITES - 1; /* a single event tells if this has changed */
+        if ((place->registered & place->wanted) != place->wanted)
+            register_events(sockets, (int)i, place->wanted);
+    }
+}
+
+static void mute(struct sockets *sockets, int fd)
+{
+    struct place *place = &sockets->places[fd];
+    place->is_muted = true;
+    register_events(sockets, fd, place->wanted & ~SOCKET_WRITE);
+    if (!uv_is_active((uv_handle_t *)&sockets->unmute))
+        (void)uv_timer_start(&sockets->unmute, on_unmute, MUTE_MS, 0);
+}
+
+/* After the owner has handled these events of a socket. */
+static void watch_writes(struct sockets *sockets, int fd, uint32_t generation, unsigned events)
+{
+    struct place *place = &sockets->places[fd];
+    if (place->generation != generation)
+        return;
+    if (events != SOCKET_WRITE || !(place->wanted & SOCKET_WRITE)) {
+        place->idle_writes = 0;
+        return;
+    }
+    if (++place->idle_writes < IDLE_WRITES)
+        return;
+    const uint64_t sent_bytes = tcp_sent_bytes(fd);
+    const bool is_idle = sent_bytes != 0 && sent_bytes == place->sent_bytes;
+    place->idle_writes = 0;
+    place->sent_bytes = sent_bytes;
+    if (is_idle)
+        mute(sockets, fd);
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
 
 static void handle(struct sockets *sockets, const struct epoll_event *event)
 {
@@ -158,13 +229,16 @@ static void handle(struct sockets *sockets, const struct epoll_event *event)
         narrow(sockets, fd);
         return;
     }
+    const uint32_t generation = place->generation;
     sockets->handlers.on_ready(place->owner, fd, useful);
+    watch_writes(sockets, fd, generation, useful); /* the table may have moved */
 }
 
 /* A turn lasts from here over the poll and the timers to the idle handles. */
 static void on_prepare(uv_prepare_t *prepare)
 {
-    ((struct sockets *)prepare->data)->turn_ns = 0;
+    struct sockets *sockets = prepare->data;
+    sockets->turn_ns = 0;
 }
 
 bool sockets_is_late(struct sockets *sockets)
@@ -220,6 +294,9 @@ struct sockets *sockets_new(struct uv_loop_s *loop, const struct sockets_handler
     ASSERT(failed == 0);
     uv_unref((uv_handle_t *)&sockets->poll);
     sockets->prepare.data = sockets;
+    sockets->unmute.data = sockets;
+    (void)uv_timer_init(loop, &sockets->unmute);
+    uv_unref((uv_handle_t *)&sockets->unmute);
     (void)uv_prepare_init(loop, &sockets->prepare);
     (void)uv_prepare_start(&sockets->prepare, on_prepare);
     uv_unref((uv_handle_t *)&sockets->prepare);
@@ -247,7 +324,7 @@ uint64_t sockets_opened(const struct sockets *sockets)
 static void on_handle_closed(uv_handle_t *handle)
 {
     struct sockets *sockets = handle->data;
-    if (++sockets->closed_handles < 2)
+    if (++sockets->closed_handles < 3)
         return;
     void (*on_closed)(void *context) = sockets->on_closed;
     void *context = sockets->closed_context;
@@ -263,4 +340,5 @@ void sockets_close(struct sockets *sockets, void (*on_closed)(void *context), vo
     sockets->closed_context = context;
     uv_close((uv_handle_t *)&sockets->poll, on_handle_closed);
     uv_close((uv_handle_t *)&sockets->prepare, on_handle_closed);
+    uv_close((uv_handle_t *)&sockets->unmute, on_handle_closed);
 }

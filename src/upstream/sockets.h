@@ -28,6 +28,10 @@ void sockets_hold(struct sockets *sockets, bool is_held);
 /* Opens a socket of ours, or returns -1; sockets_shut closes it. */
 int sockets_open(struct sockets *sockets, int family, int type, int protocol);
 void sockets_shut(struct sockets *sockets, int fd);
+/* Names a socket of ours for ever, unlike its descriptor. */
+uint64_t sockets_name(struct sockets *sockets, int fd);
+/* Ends the connection of the socket with this name, if it is still open; its owner will see that. */
+void sockets_hang_up(struct sockets *sockets, uint64_t name);
 
 /* Sets the events that libcurl wants of a socket; 0 for none. A socket of ours that is no longer
  * wanted stays registered until it wakes us needlessly: the next call on its connection then needs

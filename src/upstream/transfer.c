@@ -15,6 +15,8 @@
  * solution. */
 #define REPLY_MAX_BYTES ((size_t)64 * 1024)
 #define HEADERS_MAX_BYTES ((size_t)32 * 1024)
+/* What comes with a reply besides its body, at most. */
+#define OVERHEAD_BYTES ((size_t)16 * 1024)
 /* Fits an image of the largest accepted body with every byte escaped. */
 #define BODY_MAX_BYTES ((size_t)32 * 1024 * 1024)
 #define CONTENT_TYPE_MAX_BYTES 256
@@ -32,6 +34,8 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     const size_t room = transfer->reply.cap - transfer->reply.len;
     buf_add(&transfer->reply, (struct slice){.data = data, .len = len < room ? len : room});
     transfer->is_too_big = len > room;
+    if (transfer->setup->has_tls)
+        valve_credit(transfer->wire.easy, len);
     /* Any other number than len ends the transfer; the bytes that fit are kept, since they may
      * begin with a task id. */
     return transfer->is_too_big ? 0 : len;
@@ -41,6 +45,8 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
  * proof. */
 static void begin_reply(struct transfer *transfer, struct slice status_line)
 {
+    if (transfer->setup->has_tls)
+        valve_credit(transfer->wire.easy, OVERHEAD_BYTES);
     transfer->is_http2 = slice_starts_with(status_line, SLICE_OF("HTTP/2 "));
     if (transfer->setup->has_http2)
         WIRE_SET(transfer->wire.easy, CURLOPT_VERBOSE, 0L);
@@ -141,6 +147,8 @@ static int on_before_send(void *context, char *peer, char *local, int peer_port,
     const bool is_repeatable = transfer->kind != CALL_SUBMIT && transfer->kind != CALL_REPORT;
     transfer->sends++;
     lane_note_sent(&transfer->wire);
+    if (transfer->setup->has_tls && !is_repeatable)
+        transfer->before_send = valve_mark(transfer->wire.easy);
     /* Enables the lines for on_debug only while they may be needed: making them takes 6 % of the
      * instructions of a solve. */
     if (transfer->setup->has_http2 && !is_repeatable)
@@ -156,9 +164,14 @@ static int on_before_send(void *context, char *peer, char *local, int peer_port,
 static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
                                     struct curl_sockaddr *address)
 {
+    struct transfer *transfer = context;
+    struct sockets *sockets = transfer->setup->sockets;
     (void)purpose;
-    const int fd = sockets_open(context, address->family, address->socktype, address->protocol);
-    return fd < 0 ? CURL_SOCKET_BAD : fd;
+    const int fd = sockets_open(sockets, address->family, address->socktype, address->protocol);
+    if (fd < 0)
+        return CURL_SOCKET_BAD;
+    transfer->wire.socket = sockets_name(sockets, fd);
+    return fd;
 }
 
 /* ---- setup ------------------------------------------------------------------------------- */
@@ -189,7 +202,6 @@ static void set_connection(CURL *easy, const struct transfer_setup *setup)
              setup->may_http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
     WIRE_SET(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)setup->connect_timeout_ms);
     WIRE_SET(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-    WIRE_SET(easy, CURLOPT_OPENSOCKETDATA, setup->sockets);
 }
 
 struct transfer *transfer_new(const struct transfer_setup *setup)
@@ -203,6 +215,7 @@ struct transfer *transfer_new(const struct transfer_setup *setup)
     buf_init(&transfer->body, BODY_MAX_BYTES);
     buf_init(&transfer->content_type, CONTENT_TYPE_MAX_BYTES);
     buf_init(&transfer->reply, REPLY_MAX_BYTES);
+    transfer->wire.guard = setup->sockets;
     set_connection(easy, setup);
     WIRE_SET(easy, CURLOPT_CURLU, setup->query_url);
     WIRE_SET(easy, CURLOPT_USERAGENT, setup->user_agent);
@@ -213,6 +226,7 @@ struct transfer *transfer_new(const struct transfer_setup *setup)
     WIRE_SET(easy, CURLOPT_HEADERDATA, transfer);
     WIRE_SET(easy, CURLOPT_PREREQFUNCTION, on_before_send);
     WIRE_SET(easy, CURLOPT_PREREQDATA, transfer);
+    WIRE_SET(easy, CURLOPT_OPENSOCKETDATA, transfer);
     WIRE_SET(easy, CURLOPT_DEBUGFUNCTION, on_debug);
     WIRE_SET(easy, CURLOPT_DEBUGDATA, transfer);
     return transfer;
@@ -245,6 +259,7 @@ void transfer_reset(struct transfer *transfer, enum call_kind kind, attempt_id a
     transfer->attempt = attempt;
     transfer->header_bytes = 0;
     transfer->sends = 0;
+    transfer->before_send = (struct valve_mark){.connection = 0};
     transfer->is_too_big = false;
     transfer->is_refused = false;
     transfer->stream = 0;
@@ -299,6 +314,16 @@ void transfer_arm(struct transfer *transfer, uint64_t now_ms)
     WIRE_SET(easy, CURLOPT_FORBID_REUSE, 0L);
     WIRE_SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body.len);
     WIRE_SET(easy, CURLOPT_POSTFIELDS, buf_slice(&transfer->body).data);
+}
+
+void transfer_give_up(struct transfer *transfer)
+{
+    if (transfer->header_bytes > 0 || transfer->sends == 0)
+        return;
+    WIRE_SET(transfer->wire.easy, CURLOPT_FORBID_REUSE, 1L);
+    /* HTTP/2 queues a request while the vendor allows no further stream (SETTINGS). */
+    if (transfer->sends == 1)
+        transfer->is_refused |= valve_cut_if_unwritten(transfer->wire.easy, transfer->before_send);
 }
 
 void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms,

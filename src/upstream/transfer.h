@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "proto/vendor.h"
 #include "upstream/sessions.h"
+#include "upstream/valve.h"
 #include "upstream/wire.h"
 
 struct sockets;
@@ -50,9 +51,10 @@ struct transfer {
     bool is_http2;  /* of the reply, once it began */
     uint32_t sends; /* how often libcurl was about to send the request */
     bool is_too_big;
-    unsigned long long stream; /* of HTTP/2, once known; else 0 */
-    bool is_refused;           /* the vendor said that it did not act upon the request */
-    bool is_on_submit_url;     /* the URL set in the handle, to avoid setting it again */
+    struct valve_mark before_send; /* of its connection, when libcurl was about to send it */
+    unsigned long long stream;     /* of HTTP/2, once known; else 0 */
+    bool is_refused;               /* the vendor said that it did not act upon the request */
+    bool is_on_submit_url;         /* the URL set in the handle, to avoid setting it again */
     char retry_after[64];
     size_t retry_after_len;
 };
@@ -67,6 +69,10 @@ void transfer_free(struct transfer *transfer);
 /* Clears the last call. Then fill body (and content_type), and arm. */
 void transfer_reset(struct transfer *transfer, enum call_kind kind, attempt_id attempt);
 void transfer_arm(struct transfer *transfer, uint64_t now_ms);
+
+/* Its time is up; call it before it leaves its lane. The next call gets another connection, if no
+ * other call is on this one: a vendor may allow no more streams on it. */
+void transfer_give_up(struct transfer *transfer);
 
 /* The reply so far; is_ok if libcurl reported no error. Points into the transfer. */
 void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms,

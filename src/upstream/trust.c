@@ -5,6 +5,7 @@
 #include "sys/log.h"
 #include "upstream/ca_file.h"
 #include "upstream/trust_store.h"
+#include "upstream/valve.h"
 #include "upstream/wire.h"
 
 #include <curl/curl.h>
@@ -97,8 +98,12 @@ unsigned trust_version(const struct trust *trust)
 static CURLcode on_context(CURL *easy, void *ssl_context, void *context)
 {
     const struct trust *trust = context;
-    (void)easy;
-    trust_store_use(trust->store, ssl_context);
+    struct wire *wire = NULL;
+    if (trust->store != NULL)
+        trust_store_use(trust->store, ssl_context);
+    (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &wire);
+    if (wire != NULL && wire->guard != NULL)
+        valve_install(ssl_context, wire);
     return CURLE_OK;
 }
 
@@ -107,11 +112,13 @@ static CURLcode on_context(CURL *easy, void *ssl_context, void *context)
  * would not be used for a day. */
 void trust_apply(struct trust *trust, void *easy)
 {
+    if (trust_store_is_usable()) {
+        WIRE_SET(easy, CURLOPT_SSL_CTX_FUNCTION, on_context);
+        WIRE_SET(easy, CURLOPT_SSL_CTX_DATA, trust);
+    }
     if (trust->store != NULL) {
         WIRE_SET(easy, CURLOPT_CAINFO, NULL);
         WIRE_SET(easy, CURLOPT_CAPATH, NULL);
-        WIRE_SET(easy, CURLOPT_SSL_CTX_FUNCTION, on_context);
-        WIRE_SET(easy, CURLOPT_SSL_CTX_DATA, trust);
         WIRE_SET(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
     } else if (trust->bundle != NULL) {
         WIRE_SET(easy, CURLOPT_CAINFO, trust->bundle);

@@ -84,6 +84,7 @@ static void expire(struct upstream *upstream)
         struct transfer *first;
         while ((first = first_of(&upstream->deadlines[i])) != NULL &&
                first->deadline_ms <= uv_now(upstream->loop)) {
+            transfer_give_up(first);
             lane_remove(first->wire.lane, &first->wire);
             if (!on_done(upstream, &first->wire, false))
                 return;

@@ -3,6 +3,7 @@
 #define SOLVEGATE_UPSTREAM_WIRE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct lane;
 struct sockets;
@@ -10,10 +11,12 @@ struct trust;
 
 /* Embedded in the struct that is sent; the lane returns it. */
 struct wire {
-    void *easy;        /* owned CURL handle */
-    struct lane *lane; /* its lane while in progress, or NULL */
-    bool is_sent;      /* its connection is open, as far as the lane was told */
-    int result;        /* libcurl's code, once done */
+    void *easy;            /* owned CURL handle */
+    struct lane *lane;     /* its lane while in progress, or NULL */
+    struct sockets *guard; /* borrowed; NULL, or its TLS connections get a valve (valve.h) */
+    uint64_t socket;       /* the name of the socket that it opened last */
+    bool is_sent;          /* its connection is open, as far as the lane was told */
+    int result;            /* libcurl's code, once done */
 };
 
 /* Makes a handle that follows no redirects, ignores the environment and checks certificates.

@@ -2,11 +2,13 @@
 """HTTP/2 to the vendor: what a refused stream proves, what it does not, and a real terminator in front. (TAP)"""
 import json
 import os
+import select
 import shutil
 import signal
 import struct
 import tempfile
 import threading
+import time
 
 from gateway import QUICK, World, merge
 from harness import KEY, TIMEOUT, Gate, check, equal, get, http_request, run, test, wait_until
@@ -17,6 +19,7 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL, HTTP_1_1_REQUIRED = 0, 2, 7, 8, 13
+MAX_CONCURRENT_STREAMS = 3
 STATUS_200 = b"\x88"  # RFC 7541: ":status 200" in the static table
 
 
@@ -34,6 +37,8 @@ class Vendor(TlsListener):
         self.connections = 0
         self.held = []  # answers that wait until `hold` submits are there
         self.hold = 0
+        self.flooded = 0  # bytes that the gateway took of a flood
+        self.flood_is_over = threading.Event()
         self._lock = threading.Lock()
 
     def serve(self, raw, number):
@@ -49,6 +54,9 @@ class Vendor(TlsListener):
     def _serve_streams(self, wire, number):
         bodies = {}
         while True:
+            self._answer_held(wire)
+            if self.hold > 0 and wire.pending() == 0 and not select.select([wire], [], [], 0.05)[0]:
+                continue
             kind, flags, stream, payload = read_frame(wire)
             if kind == SETTINGS and not flags & ACK:
                 wire.sendall(frame(SETTINGS, ACK, 0, b""))
@@ -61,6 +69,14 @@ class Vendor(TlsListener):
                     ends = self._answer(wire, number, stream, bodies.pop(stream, b""))
                 if ends:
                     return
+
+    def _answer_held(self, wire):
+        """Each connection's by its own thread: two must not use one at the same time."""
+        with self._lock:
+            mine = [held for held in self.held if held[0] is wire] if self.submits >= self.hold else []
+            self.held = [held for held in self.held if held not in mine]
+        for _, stream, task in mine:
+            reply(wire, stream, {"status": 1, "request": task})
 
     def _answer(self, wire, number, stream, body):
         """True when the connection is over."""
@@ -77,11 +93,22 @@ class Vendor(TlsListener):
         what = self.script.pop(0) if self.script else "accept"
         if self.submits <= self.hold:
             self.held.append((wire, stream, str(7000 + self.submits)))
-            for held_wire, held_stream, task in self.held if self.submits == self.hold else ():
-                reply(held_wire, held_stream, {"status": 1, "request": task})
             return False
         if what == "accept":
             reply(wire, stream, {"status": 1, "request": str(7000 + self.submits)})
+        elif what == "accept, and no further stream":
+            wire.sendall(frame(SETTINGS, 0, 0, struct.pack(">HI", MAX_CONCURRENT_STREAMS, 0)))
+            reply(wire, stream, {"status": 1, "request": str(7000 + self.submits)})
+        elif what in FLOODS:
+            self.flooded = 0
+            try:
+                begin, again = FLOODS[what](stream)
+                wire.sendall(begin)
+                while self.flooded < FLOOD_MAX_BYTES:
+                    wire.sendall(again)
+                    self.flooded += len(again)
+            finally:
+                self.flood_is_over.set()
         elif what == "goaway below":
             wire.sendall(frame(GOAWAY, 0, 0, struct.pack(">II", stream - 2 if stream > 2 else 0, NO_ERROR)))
         elif what == "goaway at":
@@ -118,6 +145,15 @@ def frame(kind, flags, stream, payload):
 
 def reply(wire, stream, document):
     wire.sendall(frame(HEADERS, END_HEADERS, stream, STATUS_200) + frame(DATA, END_STREAM, stream, json.dumps(document).encode()))
+
+
+# Up to a thousand answers to PING and SETTINGS may wait; more are an error to libcurl.
+FLOODS = {
+    "pings": lambda stream: (b"", 500 * frame(PING, 0, 0, b"12345678")),
+    "settings": lambda stream: (b"", 500 * frame(SETTINGS, 0, 0, struct.pack(">HI", MAX_CONCURRENT_STREAMS, 100))),
+    "empty data": lambda stream: (frame(HEADERS, END_HEADERS, stream, STATUS_200), 500 * frame(DATA, 0, stream, b"")),
+}
+FLOOD_MAX_BYTES = 64 * 1024 * 1024  # more than the buffers of both sockets
 
 
 class Place:
@@ -218,6 +254,50 @@ def a_vendor_that_always_refuses_is_tried_as_often_as_one_that_is_away():
         answer = place.solve()
         equal((answer.status, answer.json()["code"]), (502, "vendor_unreachable"))
         equal((place.vendor.submits, place.counters()), (4, (0, 4, 0)))
+
+
+# --- a vendor that allows no stream, and one that talks without end ---------------------------------
+
+def cpu_seconds(gate):
+    with open(f"/proc/{gate.process.pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@test
+def a_connection_that_allows_no_further_stream_is_replaced_and_what_it_held_was_not_sent():
+    with Place("accept, and no further stream", upstream={"submit_timeout": "1s", "poll_timeout": "1s"}, poll={"first": "5m"}) as place:
+        place.solve("first", wait=None)
+        wait_until(lambda: place.counters() == (1, 0, 0), "the first submit")
+        before = cpu_seconds(place.gate)
+        place.solve("second", wait=None)
+        wait_until(lambda: sum(place.counters()) == 3, "the second submit to be sent again")
+        equal(place.counters(), (2, 1, 0), "accepted, not sent, ambiguous")
+        equal((place.vendor.submits, place.vendor.connections), (2, 2), "submits, and connections")
+        used = cpu_seconds(place.gate) - before
+        check(used < 0.5, f"it used the processor for {used} s while it waited for one second")
+
+
+@test
+def a_paid_task_is_polled_although_its_connection_allows_no_further_stream():
+    with Place("accept, and no further stream", upstream={"poll_timeout": "1s"}) as place:
+        equal(place.solve().json()["solution"], "TOKEN")
+        equal(place.counters(), (1, 0, 0), "accepted, not sent, ambiguous")
+
+
+@test
+def a_flood_of_frames_is_cut_and_holds_up_nobody():
+    for flood in FLOODS:
+        with Place(flood) as place:
+            before = cpu_seconds(place.gate)
+            place.solve(wait=None)
+            wait_until(place.vendor.flood_is_over.is_set, f"the end of {flood}")
+            place.gate.wait_line("event=vendor_flood")
+            check(place.vendor.flooded < FLOOD_MAX_BYTES, f"the gateway took all of {flood}")
+            wait_until(lambda: place.counters() == (0, 0, 1), f"the submit to be ambiguous after {flood}")
+            equal(place.vendor.submits, 1, "submits")
+            used = cpu_seconds(place.gate) - before
+            check(used < 1, f"{flood} took the processor for {used} s")
 
 
 # --- the system's certificates --------------------------------------------------------------------

@@ -19,6 +19,7 @@ SHARED_HEADERS = {
     "src/http/http.h": "the room's only public header",
     "src/store/store_driver.h": "store_lock_with() takes a driver, which store.h hides from the gate",
     "src/upstream/trust_store.h": "two implementations, of which one is built",
+    "src/upstream/valve.h": "two implementations, of which one is built",
 }
 
 # Names that files of several rooms share because they mean the same thing there. The simulator is a program of its own,
