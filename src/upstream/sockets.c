@@ -150,8 +150,10 @@ void sockets_hang_up(struct sockets *sockets, uint64_t name)
     const int fd = (int)(uint32_t)name;
     const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
     /* Unlike shutdown, this also drops what waits to be read, and resets the peer at once. */
-    if (place_of(sockets, fd)->is_ours && sockets_name(sockets, fd) == name)
-        (void)connect(fd, &nowhere, sizeof nowhere);
+    if (!place_of(sockets, fd)->is_ours || sockets_name(sockets, fd) != name)
+        return;
+    const int unused = connect(fd, &nowhere, sizeof nowhere);
+    (void)unused;
 }
 
 /* Unregisters events that woke us without being wanted, since they would wake us for ever: an idle

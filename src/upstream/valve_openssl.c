@@ -51,6 +51,7 @@ static void count_read(struct valve *valve, size_t bytes)
 /* libcurl's HTTP/2 reads its socket until it is empty, which a vendor can prevent for as long as it
  * likes; so what it reads is counted here. Before an operation, any result below 1 becomes its
  * result; afterwards, the result does. */
+/* NOLINTNEXTLINE(readability-function-size): OpenSSL says what its parameters are */
 static long on_operation(BIO *bio, int operation, const char *data, size_t len, int number,
                          long big_number, int result, size_t *done)
 {
@@ -87,6 +88,7 @@ static void on_info(const SSL *ssl, int where, int value)
     *valve =
         (struct valve){.sockets = wire->guard, .socket = wire->socket, .number = ++connections};
     BIO_set_callback_arg(bio, (char *)valve);
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the BIO has it, and frees it */
     BIO_set_callback_ex(bio, on_operation);
 }
 
