@@ -317,7 +317,7 @@ const struct option option_table[] = {
      .help = "Overrides retry.transient for this client."},
 
     {"limits.connections", OPTION_COUNT, RESTART, AT(http.connections), RANGE(1, 1000000), NUMBER(10000),
-     .help = "Most connections of callers; a few more are for callbacks and for /livez and /readyz alone."},
+     .help = "Most connections of callers; with a public_url a few more are for callbacks, /livez and /readyz alone."},
     {"limits.requests", OPTION_COUNT, RESTART, AT(engine.max_requests), RANGE(1, 10000000), NUMBER(200000),
      .help = "Most requests kept, waiting or answered; those answered give way to newcomers."},
     {"limits.finished", OPTION_COUNT, RESTART, AT(engine.max_finished), RANGE(1, 10000000), NUMBER(200000),

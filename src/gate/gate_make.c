@@ -133,7 +133,7 @@ struct engine *gate_make_engine(struct gate *gate)
 struct http_server *gate_make_server(struct gate *gate, const struct http_handlers *handlers)
 {
     struct http_options options = gate->config->http;
-    options.reserve = RESERVED_CONNECTIONS;
+    options.reserve = gate->config->public_url == NULL ? 0 : RESERVED_CONNECTIONS;
     options.reserve_paths[0] = SLICE_OF("/pingback/");
     options.reserve_paths[1] = SLICE_OF("/livez");
     options.reserve_paths[2] = SLICE_OF("/readyz");
