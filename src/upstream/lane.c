@@ -172,9 +172,12 @@ void lane_note_sent(struct wire *wire)
 {
     if (wire->is_sent)
         return;
+    struct lane *lane = wire->lane;
     wire->is_sent = true;
-    wire->lane->has_sent = true;
-    wire->lane->opening--;
+    lane->has_sent = true;
+    lane->opening--;
+    if (lane->handlers.on_opened != NULL)
+        lane->handlers.on_opened(lane->handlers.context);
 }
 
 void lane_remove(struct lane *lane, struct wire *wire)

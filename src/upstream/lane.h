@@ -16,6 +16,8 @@ struct lane_handlers {
     /* The wire has left its lane and may be reused. Return false to get no further reports now: the
      * lane stays touched, and the next lane_settle or lane_run goes on. */
     bool (*on_done)(void *context, struct wire *wire, bool is_ok);
+    /* May be NULL. One call fewer waits for its connection; called from within libcurl. */
+    void (*on_opened)(void *context);
 };
 
 /* room is the limit of both transfers and connections. */

@@ -105,6 +105,23 @@ static void on_deadline(uv_timer_t *timer)
 
 /* ---- starting ----------------------------------------------------------------------------- */
 
+static bool can_start(const struct upstream *upstream)
+{
+    return upstream->queue.waiting > 0 && upstream->active < upstream->connections &&
+           !upstream->is_closing;
+}
+
+/* It may open while lanes start their calls or by a timer of libcurl's, with no event to follow: a vendor that replies
+ * to nobody before it has more calls would wait for us as we for it. */
+static void on_opened(void *context)
+{
+    struct upstream *upstream = context;
+    if (!upstream->setup.has_tls || !can_start(upstream))
+        return;
+    upstream->lane_hint = 0;
+    upstream_wake(upstream);
+}
+
 static uint32_t lane_room(const struct upstream *upstream, uint32_t index)
 {
     const uint32_t before = index * LANE_ROOM;
@@ -133,7 +150,8 @@ static struct lane *choose_lane(struct upstream *upstream)
     }
     if (upstream->lane_count == upstream->lane_limit)
         return NULL;
-    const struct lane_handlers handlers = {.context = upstream, .on_done = on_done};
+    const struct lane_handlers handlers = {
+        .context = upstream, .on_done = on_done, .on_opened = on_opened};
     upstream->lanes[upstream->lane_count] = lane_new(
         upstream->loop, upstream->sockets, lane_room(upstream, upstream->lane_count), &handlers);
     return upstream->lanes[upstream->lane_count++];
@@ -216,23 +234,12 @@ static void for_touched_lanes(struct upstream *upstream, void (*visit)(struct la
         upstream_wake(upstream);
 }
 
-static bool can_start(const struct upstream *upstream)
-{
-    return upstream->queue.waiting > 0 && upstream->active < upstream->connections &&
-           !upstream->is_closing;
-}
-
 /* One lane is heard even if reading took all the time, or a loop that is always late would hear
  * none. */
 void upstream_settle_lanes(void *context)
 {
     struct upstream *upstream = context;
     for_touched_lanes(upstream, lane_settle, 1);
-    /* Connections may have opened. */
-    if (upstream->setup.has_tls && can_start(upstream)) {
-        upstream->lane_hint = 0;
-        upstream_wake(upstream);
-    }
 }
 
 /* False if there is nothing more to start, or no lane for it. */
@@ -275,7 +282,7 @@ void upstream_on_turn(uv_idle_t *turn)
     start_some(upstream);
     if (upstream->is_closing)
         return;
-    /* If all lanes open connections, upstream_settle_lanes goes on. */
+    /* If all lanes open connections, on_opened goes on. */
     const bool has_more = can_start(upstream) && choose_lane(upstream) != NULL;
     if (has_more || !list_is_empty(&upstream->queue.unsent))
         upstream_wake(upstream);
